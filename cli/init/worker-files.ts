@@ -28,7 +28,7 @@ export async function workerFiles(answers: Answers): Promise<Map<string, string>
     scripts: {
       dev: 'slotted-counter dev',
       check: 'slotted-counter check',
-      deploy: 'slotted-counter check && wrangler deploy',
+      deploy: 'slotted-counter deploy',
     },
     dependencies: { hono: `^${hono}`, 'slotted-counter': `^${version}` },
     // Exactly: it must know the compatibility date.
@@ -91,7 +91,7 @@ Counts the pages of ${sites} with [Slotted Counter](${home}#readme). After \`npm
 \`\`\`sh
 npm run dev      # counts on this machine, with a real local database
 npm run check    # names every mistake in wrangler.toml, with its line
-npm run deploy   # deploys to your Cloudflare account
+npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 \`\`\`
 
 \`wrangler.toml\` has [the settings](${home}/blob/main/docs/configuration.md). \`npm update\` fetches a new version, which

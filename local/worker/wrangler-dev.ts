@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, relative, resolve } from 'node:path'
 import { experimental_readRawConfig } from 'wrangler'
+import { WRANGLER } from '../../cli/wrangler-program.ts'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
 import { localCounters } from './local-counters.ts'
@@ -41,9 +41,8 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
   const worker = await ServerProcess.start({
     name: 'worker',
     command: process.execPath,
-    // Not through npx: killing npx leaves wrangler, workerd and esbuild behind.
     args: [
-      join(dirname(fileURLToPath(import.meta.resolve('wrangler/package.json'))), 'bin/wrangler.js'),
+      WRANGLER,
       'dev',
       `--config=${config}`,
       '--ip=127.0.0.1',

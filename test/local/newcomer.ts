@@ -7,9 +7,9 @@ export const count = async (url: string) => {
   return (await response.json()) as { count: number; total: number; pending: number }
 }
 /** Counts a view of that page, as a browser does. */
-export const hit = (url: string) =>
+export const hit = (url: string, headers: Record<string, string> = {}) =>
   fetch(`${url}/hit`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'User-Agent': 'Mozilla/5.0 (X11) Firefox/145' },
+    headers: { 'Content-Type': 'application/json', 'User-Agent': 'Mozilla/5.0 (X11) Firefox/145', ...headers },
     body: '{"type":"page_view","key":"/blog/hello"}',
   })

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
+import { takeDatabase } from '../harness/taken-databases.ts'
 import { count, hit, PRIVATE } from './newcomer.ts'
-import { alive, NpmScript } from './npm-script.ts'
+import { alive, NpmScript, saying } from './npm-script.ts'
 import { packPackage } from './packed-package.ts'
+import { StandInAccount } from './stand-in-account.ts'
 
 const run = promisify(execFile)
 // The project's Node, because wrangler refuses older ones.
@@ -62,15 +64,44 @@ describe('From an empty folder, with the packed package and nothing else', { tim
     expect(await alive(processes)).toEqual([])
   })
 
-  it('check and dev name a wrong setting, with its line', async () => {
+  it('check, dev and deploy name a wrong setting, with its line', async () => {
     const file = join(folder, 'wrangler.toml')
     const right = await readFile(file, 'utf8')
     await writeFile(file, right.replace('PLAN = "free"', 'PLAN = "pro"'))
     const line = right.split('\n').indexOf('PLAN = "free"') + 1
-    for (const name of ['check', 'dev']) {
+    for (const name of ['check', 'dev', 'deploy']) {
       const said = expect.stringContaining(`wrangler.toml:${line}: PLAN must be "free" or "paid"`)
       expect(await script(name).outcome()).toEqual({ code: 1, output: said })
     }
     await writeFile(file, right)
+  })
+
+  it('deploy stores secrets, makes tables and waits for the first hit; again, it deploys and keeps both', async () => {
+    const account = await StandInAccount.start(folder, onTestFinished)
+    const { url } = account
+    const missing = await script('deploy', { DATABASE_URL: '' }).outcome()
+    expect(missing).toEqual(saying(1, 'DATABASE_URL is missing: https://USER:PASSWORD@HOST'))
+
+    const { databaseUrl } = await takeDatabase({ empty: true })
+    const first = script('deploy', { DATABASE_URL: databaseUrl, CI: '' })
+    await first.printed(/Waiting for the first hit/)
+    expect(first.output).toContain('Made the tables: 0001_')
+    expect(first.output).toContain(`<script defer src="${url}/slotted.js"></script>`)
+    const token = account.secrets.get('API_TOKEN')!
+    expect(first.output).toContain(token)
+    expect(account.secrets.get('DATABASE_URL')).toBe(databaseUrl)
+    expect((await hit(url)).headers.get('X-Hit')).toBe('ignored; reason=origin')
+    await first.printed(/A hit was not counted/)
+    expect((await hit(url, { Origin: 'https://blog.example' })).headers.get('X-Hit')).toBe('counted')
+    expect(await first.outcome()).toEqual(saying(0, 'It counts: /blog/hello'))
+
+    const secrets = new Map(account.secrets)
+    const again = await script('deploy', { API_TOKEN: token }).outcome()
+    expect(again).toEqual(saying(0, /The tables are up to date[\s\S]*It counts: \/blog\/hello/))
+    const without = await script('deploy').outcome()
+    expect(without).toEqual(saying(0, `${url} is up. Its tables were not migrated`))
+    expect(account.secrets).toEqual(secrets)
+    expect(account.deployments).toBe(4)
+    expect(await count(url)).toMatchObject({ count: 1 })
   })
 })

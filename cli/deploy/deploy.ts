@@ -1,0 +1,112 @@
+// `slotted-counter deploy`: leads from wrangler.toml to the first hit, and later to a new version.
+import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { program } from 'commander'
+import { declaredTypes } from '../check/declared-types.ts'
+import { wrongSettings } from '../check/wrong-settings.ts'
+import { commandName } from '../command-name.ts'
+import { interruption } from '../interruption.ts'
+import { describeError, WorkerClient } from '../worker-client.ts'
+import { deployWorker, putSecret, secretNames } from './cloudflare-account.ts'
+
+const SETTINGS = 'wrangler.toml'
+/** Milliseconds in which a new address is found, and new secrets reach the Worker. */
+const PATIENCE_MS = 180_000
+const POLL_MS = 2_000
+
+program
+  .name(commandName('deploy'))
+  .description(
+    'Checks wrangler.toml, deploys the Worker, stores the secrets that it lacks, makes or migrates the tables, and waits ' +
+      'for the first hit. Safe to repeat.',
+  )
+  .addHelpText(
+    'after',
+    `
+Environment:
+  DATABASE_URL  https://USER:PASSWORD@HOST, where nobody can be asked
+  API_TOKEN     the token to store (default: a random one, which is shown) or, once it is stored, to migrate the tables with
+  CI            if set, nothing waits for the first hit`,
+  )
+  .parse()
+
+const interrupted = interruption()
+const say = (line: string) => console.log(line)
+try {
+  await deploy()
+} catch (error) {
+  if (!interrupted.signal.aborted) program.error(describeError(error))
+}
+
+async function deploy(): Promise<void> {
+  const wrong = wrongSettings(SETTINGS)
+  if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\nNothing was deployed.`)
+  const url = await deployWorker()
+  const token = await storeSecrets()
+  if (url === null) return say('It is deployed, but wrangler names no address. Set workers_dev or routes.')
+  if (token === null) {
+    await waitForHealth(url)
+    return say(`${url} is up. Its tables were not migrated: for that, set API_TOKEN, or use its dashboard.`)
+  }
+  await waitForHealth(url, ['database_not_ready'])
+  const { signal } = interrupted
+  const worker = new WorkerClient({ url, token, signal, onRetry: (message) => console.error(message) })
+  const { applied } = JSON.parse((await worker.post('/v1/setup')).text) as { applied: string[] }
+  say(applied.length === 0 ? 'The tables are up to date.' : `Made the tables: ${applied.join(', ')}.`)
+  say(`
+The dashboard is ${url}/, for which API_TOKEN is the token. Paste this into your pages, before </body>:
+
+  <script defer src="${url}/slotted.js"></script>
+`)
+  await waitForFirstHit(worker)
+}
+
+/** Stores what the Worker lacks. @returns its API_TOKEN, if that is known here */
+async function storeSecrets(): Promise<string | null> {
+  const stored = await secretNames()
+  const { DATABASE_URL, API_TOKEN } = process.env
+  if (!stored.includes('DATABASE_URL')) {
+    if (!DATABASE_URL && !process.stdin.isTTY) throw new Error('DATABASE_URL is missing: https://USER:PASSWORD@HOST')
+    if (!DATABASE_URL) say('DATABASE_URL is https://USER:PASSWORD@HOST, from PlanetScale:')
+    await putSecret('DATABASE_URL', DATABASE_URL || undefined)
+  }
+  if (stored.includes('API_TOKEN')) return API_TOKEN || null
+  const token = API_TOKEN || randomBytes(32).toString('hex')
+  await putSecret('API_TOKEN', token)
+  if (!API_TOKEN) say(`\nAPI_TOKEN, which is shown only here, so keep it:\n\n  ${token}\n`)
+  return token
+}
+
+/** @param codes of problems that will be solved @throws {Error} if the Worker stays unhealthy, with its reason */
+async function waitForHealth(url: string, codes: readonly string[] = []): Promise<void> {
+  say(`Waiting for ${url} …`)
+  for (const giveUpAt = Date.now() + PATIENCE_MS; ; ) {
+    const { isWell, reason } = await readHealth(url)
+    if (isWell || codes.some((code) => reason.includes(code))) return
+    if (Date.now() > giveUpAt) throw new Error(`${url} is deployed, but does not work yet: ${reason}`)
+    await setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
+  }
+}
+
+async function readHealth(url: string): Promise<{ isWell: boolean; reason: string }> {
+  try {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) })
+    return { isWell: response.ok, reason: await response.text() }
+  } catch (error) {
+    return { isWell: false, reason: describeError(error) }
+  }
+}
+
+async function waitForFirstHit(worker: WorkerClient): Promise<void> {
+  const [type = ''] = declaredTypes(SETTINGS) ?? []
+  for (let said = ''; ; ) {
+    const { text } = await worker.post(`/first-run?${new URLSearchParams({ type })}`)
+    const { first, refused } = JSON.parse(text) as { first: { key: string } | null; refused: string }
+    if (first !== null) return say(`It counts: ${first.key}`)
+    const line = refused || 'Waiting for the first hit. Ctrl-C ends only this.'
+    if (line !== said) say(line)
+    said = line
+    if (process.env.CI) return
+    await setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
+  }
+}
