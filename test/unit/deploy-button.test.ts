@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseEnv } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import { PROJECT } from '../../local/project-root.ts'
@@ -16,10 +17,18 @@ const { repository, scripts, cloudflare } = JSON.parse(read('package.json')) as 
 const secrets = parseEnv(read('.dev.vars.example')) as Record<string, string>
 const config = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
 
-it('The button deploys the repository that package.json names, by a script that Cloudflare finds', () => {
-  const [, address] = /deploy\.workers\.cloudflare\.com\/\?url=([^)]+)\)/.exec(read('README.md'))!
-  expect(repository.url).toBe(`git+${address}.git`)
+it('The button deploys by a script that Cloudflare finds', () => {
   expect(scripts.deploy).toBe('wrangler deploy')
+})
+
+it('The account of this repository stands in package.json only, and without it, nothing is packed or deployed', async () => {
+  const documents = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md'))
+  for (const path of ['README.md', ...documents.map((name) => `docs/${name}`)])
+    expect(read(path)).not.toContain('YOUR-A')
+  for (const script of ['prepack', 'predeploy']) expect(scripts[script]).toMatch(/^npm run -s check:account && /)
+  const checked = promisify(execFile)(process.execPath, ['scripts/check-account.ts'], { cwd: PROJECT })
+  if (repository.url.includes('YOUR-ACCOUNT')) await expect(checked).rejects.toThrow('package.json: put the account')
+  else await checked
 })
 
 it('Every secret, variable and binding has a description, and nothing else has', () => {
