@@ -22,7 +22,8 @@ const { metafile } = await build({
   platform: 'node',
   format: 'esm',
   target: 'node22.12',
-  external: Object.keys({ ...dependencies, ...peerDependencies }),
+  // The demo site is shown in a clone only.
+  external: ['./demo-site.ts', ...Object.keys({ ...dependencies, ...peerDependencies })],
   // Packages in CommonJS call it.
   banner: { js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)" },
   metafile: true,
