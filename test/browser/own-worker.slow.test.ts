@@ -5,18 +5,22 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
-import { count, hit, PRIVATE } from './newcomer.ts'
-import { alive, NpmScript, saying } from './npm-script.ts'
-import { packPackage } from './packed-package.ts'
-import { StandInAccount } from './stand-in-account.ts'
+import { count, hit, PRIVATE } from '../local/newcomer.ts'
+import { alive, NpmScript, saying } from '../local/npm-script.ts'
+import { packPackage } from '../local/packed-package.ts'
+import { StandInAccount } from '../local/stand-in-account.ts'
+import { chromiumOfFile } from './chromium.ts'
+import { startSite } from './test-site.ts'
 
 const run = promisify(execFile)
 // The project's Node, because wrangler refuses older ones.
 const env = { ...process.env, ...PRIVATE, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
 
 describe('From an empty folder, with the packed package and nothing else', { timeout: 300_000 }, () => {
+  const browser = chromiumOfFile()
   let packed: string
   let folder: string
+  const install = (file: string) => run('npm', ['install', '--no-audit', '--no-fund', file], { cwd: folder, env })
   const init = (...args: string[]) => {
     return run('npm', ['exec', '--yes', `--package=${packed}`, '--', 'slotted-counter', 'init', ...args], {
       cwd: dirname(packed),
@@ -25,6 +29,31 @@ describe('From an empty folder, with the packed package and nothing else', { tim
   }
   const script = (name: string, more: NodeJS.ProcessEnv = {}) =>
     new NpmScript(['--prefix', folder, 'run', name], { ...env, ...more })
+
+  const startDev = async () => {
+    const port = String(await freePort())
+    const dev = script('dev', { PORT: port })
+    await dev.printed(/Ctrl-C stops everything/)
+    return { dev, url: `http://127.0.0.1:${port}` }
+  }
+  const stopDev = async (dev: NpmScript) => {
+    const processes = await dev.processes()
+    await dev.pressCtrlC()
+    await dev.ended
+    expect(dev.output).toContain('nothing is left running')
+    expect(await alive(processes)).toEqual([])
+  }
+  /** The same package with a higher version. */
+  const packNextVersion = async () => {
+    const directory = dirname(packed)
+    await run('tar', ['-xzf', packed], { cwd: directory })
+    const file = join(directory, 'package/package.json')
+    const { version, scripts: _, ...own } = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>
+    const next = version!.replace(/\d+$/, (patch) => String(Number(patch) + 1))
+    await writeFile(file, JSON.stringify({ ...own, version: next }))
+    await run('npm', ['pack', './package'], { cwd: directory, env })
+    return join(directory, `slotted-counter-${next}.tgz`)
+  }
 
   beforeAll(async () => {
     const empty = join(inject('scratch'), 'own-worker')
@@ -38,16 +67,15 @@ describe('From an empty folder, with the packed package and nothing else', { tim
     expect((await init('my-counter', '--sites', 'https://blog.example')).stdout).toContain('npm run dev')
     await expect(init('my-counter', '--sites', 'https://blog.example')).rejects.toThrow('my-counter is not empty')
     // Until the package is on npm, it comes from the file.
-    await run('npm', ['install', '--no-audit', '--no-fund', packed], { cwd: folder, env })
-
-    const port = String(await freePort())
-    const url = `http://127.0.0.1:${port}`
-    const dev = script('dev', { PORT: port })
-    await dev.printed(/Ctrl-C stops everything/)
-    const answer = await hit(url)
-    expect(answer.headers.get('X-Hit')).toBe('counted')
+    await install(packed)
+    const { dev, url } = await startDev()
+    // On a page of another origin.
+    const site = await startSite({
+      '/blog/hello': { html: `<script defer src="${url}/slotted.js" data-local></script>` },
+    })
+    await (await (await browser.newContext()).newPage()).goto(`${site.url}/blog/hello`)
+    await expect.poll(() => count(url)).toMatchObject({ count: 1 })
     console.log(`From init to the first counted hit: ${Math.round(performance.now() - began)} ms`)
-    expect(await count(url)).toMatchObject({ count: 1 })
     expect((await fetch(`${url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
     const status = await fetch(`${url}/v1/status`, { headers: { Authorization: 'Bearer local' } })
     expect(status.status).toBe(200)
@@ -57,11 +85,16 @@ describe('From an empty folder, with the packed package and nothing else', { tim
     const { stdout } = await run('npx', ['wrangler', 'deploy', '--dry-run'], { cwd: folder, env })
     expect(stdout).toContain('--dry-run: exiting now')
 
-    const processes = await dev.processes()
-    await dev.pressCtrlC()
-    await dev.ended
-    expect(dev.output).toContain('nothing is left running')
-    expect(await alive(processes)).toEqual([])
+    await stopDev(dev)
+  })
+
+  it('a later version of the package keeps the counts', async () => {
+    await install(await packNextVersion())
+    const { dev, url } = await startDev()
+    expect(await count(url)).toMatchObject({ count: 1 })
+    expect((await hit(url)).headers.get('X-Hit')).toBe('counted')
+    expect(await count(url)).toMatchObject({ count: 2 })
+    await stopDev(dev)
   })
 
   it('check, dev and deploy name a wrong setting, with its line', async () => {
