@@ -128,7 +128,9 @@ export async function endLeftover(records: string, name: string): Promise<boolea
  */
 async function groupMembers(group: number, marker: string): Promise<number[]> {
   const columns = ['-o', 'pid=,pgid=,stat=,args=']
-  const table = await promisify(execFile)('ps', ['-A', '-ww', ...columns], { maxBuffer: MAX_TABLE_BYTES })
+  // Without a locale, Linux's `ps` writes question marks for letters that are not ASCII.
+  const env = { ...process.env, ...(process.platform === 'linux' && { LC_ALL: 'C.UTF-8' }) }
+  const table = await promisify(execFile)('ps', ['-A', '-ww', ...columns], { maxBuffer: MAX_TABLE_BYTES, env })
     .then(({ stdout }) => stdout)
     .catch(() => '')
   return table.split('\n').flatMap((line) => {
