@@ -154,12 +154,13 @@ describe('loaded as a module', () => {
 })
 
 describe('on this machine', () => {
-  it.each(['localhost', '127.0.0.1'])('%s is not counted unless the tag says so', async (host) => {
+  it.each(['localhost', '127.0.0.1'])('%s is not counted unless the tag says so, as the console says', async (host) => {
     const { tab, said } = await visit({ html: html(tagOf(counter.url)) }, { host })
     await counter.has({}, tab)
+    expect(said).toEqual(['log: not counted without data-local'])
     const local = await visit({ html: html(tagOf(counter.url, 'data-local')) }, { host })
     await counter.has({ 'page_view /page': 1 }, tab, local.tab)
-    expect(said).toEqual([])
+    expect(local.said).toEqual([])
   })
 })
 

@@ -6,9 +6,10 @@ import { buildBeacon, readReleases, releaseBeacon } from '../../../scripts/asset
 /** The hashes of all releases, which never change: sites refer to them by hash, and caches keep them for a year. */
 const FROZEN = {
   '2.0.0': 'ac363fb8279e5d0cb4918f6b5b85033513389a9a75d076997ed55822fb4435f8',
+  '2.1.0': '790b391585ad7eb6c4545cbf2872d26e4a89c3a245db673cb7b0333e9f71d734',
 }
 
-const MAX_GZIPPED_BYTES = 1_250
+const MAX_GZIPPED_BYTES = 1_275
 
 describe('The beacon', () => {
   it('is released with its current source (if not, run `npm run release-beacon -- VERSION`)', async () => {
