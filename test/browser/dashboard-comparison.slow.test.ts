@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { withinAnHour, zoneByDay } from './local-days.ts'
+import { midnightIn, withinAnHour, zoneByDay } from './local-days.ts'
 import { sessionOfFile, settledNumbers, watchedPage } from './open-dashboard.ts'
 import { rankingOf, sampleCounter, sumOf } from './sample-counter.ts'
 
@@ -14,15 +14,16 @@ const counter = sampleCounter({ COUNTERS: { ...SAMPLE_COUNTERS, imported, young:
 const session = sessionOfFile(browser, counter)
 const zone = zoneByDay()
 const now = () => Temporal.Now.zonedDateTimeISO(zone)
-const midnight = (daysBack: number) => now().startOfDay().subtract({ days: daysBack })
+const midnight = midnightIn(zone)
 const whole = (count: number) => count.toLocaleString('en-GB')
 let page: Page
 
 beforeAll(async () => {
   const days = (type: string, length: number, count: number) =>
     Array.from({ length }, (_, back) => {
-      const day = midnight(back + 1)
+      const day = now()
         .toPlainDate()
+        .subtract({ days: back + 1 })
         .toString()
       return [1, 2].map((key) => ({ type, key: `/${key}`, day, count: key * count }))
     }).flat()
@@ -58,7 +59,7 @@ describe('The total and every row compare the same spans', () => {
       const hour = now().round({ smallestUnit: 'hour', roundingMode: 'floor' })
       const of = (days: number) =>
         rankingOf(counter, 'page_view', {
-          from: new Date(midnight(length - 1 + days).epochMilliseconds),
+          from: midnight(length - 1 + days),
           to: new Date(hour.subtract({ days }).epochMilliseconds),
         })
       const [compared, before] = [await of(0), await of(earlier)]

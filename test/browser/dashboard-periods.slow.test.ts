@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { withinAnHour, zoneByDay } from './local-days.ts'
+import { midnightIn, withinAnHour, zoneByDay } from './local-days.ts'
 import {
   chartRows,
   counterUrl,
@@ -22,9 +22,7 @@ const counter = sampleCounter({
 const session = sessionOfFile(browser, counter)
 const zone = zoneByDay()
 const now = () => Temporal.Now.zonedDateTimeISO(zone)
-/** The beginning of a day. */
-const midnight = (daysBack: number) =>
-  new Date(now().toPlainDate().subtract({ days: daysBack }).toZonedDateTime(zone).epochMilliseconds)
+const midnight = midnightIn(zone)
 const year = () => ({ firstMonth: now().toPlainDate().with({ day: 1 }).subtract({ months: 11 }).toString() })
 const whole = (count: number) => count.toLocaleString('en-GB')
 let context: BrowserContext

@@ -1,8 +1,7 @@
 import type { BrowserContext, Page, Request } from 'playwright-core'
-import { Temporal } from 'temporal-polyfill'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { zoneByDay } from './local-days.ts'
+import { midnightIn, zoneByDay } from './local-days.ts'
 import {
   chartRows,
   openMenu,
@@ -44,11 +43,7 @@ async function viewsToday(): Promise<number> {
   await shows(page, '#figure-today', /\d/)
   return digits(await page.textContent('#figure-today'))
 }
-/** The beginning of a day. */
-const midnight = (daysBack: number) => {
-  const date = Temporal.Now.plainDateISO(zoneByDay()).subtract({ days: daysBack })
-  return new Date(date.toZonedDateTime(zoneByDay()).epochMilliseconds)
-}
+const midnight = midnightIn(zoneByDay())
 const keys = () => page.locator('#top .whole').allTextContents()
 const choose = (name: string) => page.getByRole('group', { name: 'Period' }).getByRole('button', { name }).click()
 

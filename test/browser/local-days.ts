@@ -1,11 +1,21 @@
+import { Temporal } from 'temporal-polyfill'
+
 const HOUR_MS = 3_600_000
 
 /**
- * A time zone in which it is day: no day ends during a test. The two are twelve hours apart, and their clocks are never changed.
+ * A time zone in which it is day: no day ends during a test, and the date is that of UTC. The two are twelve hours apart, and their
+ * clocks are never changed.
  */
 export function zoneByDay(): string {
-  const hourInTokyo = (new Date().getUTCHours() + 9) % 24
-  return hourInTokyo >= 6 && hourInTokyo < 18 ? 'Asia/Tokyo' : 'America/Sao_Paulo'
+  return new Date().getUTCHours() < 12 ? 'Asia/Tokyo' : 'America/Sao_Paulo'
+}
+
+/** The beginning of a day in a time zone. */
+export function midnightIn(zone: string): (daysBack: number) => Date {
+  return (daysBack) => {
+    const day = Temporal.Now.plainDateISO(zone).subtract({ days: daysBack })
+    return new Date(day.toZonedDateTime(zone).epochMilliseconds)
+  }
 }
 
 /** Runs a check whose expectation changes with the hour, once more if the hour has ended meanwhile. */

@@ -1,10 +1,9 @@
-import { Temporal } from 'temporal-polyfill'
 import { beforeAll, expect, it } from 'vitest'
 import { continueRound } from '../../src/counters/verify/round.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { audit, auditedContext } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { withinAnHour, zoneByDay } from './local-days.ts'
+import { midnightIn, withinAnHour, zoneByDay } from './local-days.ts'
 import { chartRows, tableRows, watch } from './open-dashboard.ts'
 import { rankingOf, sampleCounter, sumOf } from './sample-counter.ts'
 import { startCounter } from './shipped-worker.ts'
@@ -24,10 +23,7 @@ beforeAll(async () => {
 })
 
 /** The views of days in a time zone. */
-const viewsOf = (days: number, zone: string) => {
-  const first = Temporal.Now.plainDateISO(zone).subtract({ days: days - 1 })
-  return rankingOf(counter, 'page_view', { from: new Date(first.toZonedDateTime(zone).epochMilliseconds) })
-}
+const viewsOf = (days: number, zone: string) => rankingOf(counter, 'page_view', { from: midnightIn(zone)(days - 1) })
 
 it('Anybody sees the chart and the list of a type with a public page, whose keys lead to the pages alone', async () => {
   const shown = '"><img src=x onerror=alert(1)>\\u{202E}\\u{20}'
