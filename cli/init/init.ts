@@ -38,6 +38,8 @@ try {
 
   cd '${directory}' && npm install && npm run dev`)
 } catch (error) {
+  // Ctrl-C or Ctrl-D, instead of an answer.
+  if ((error as Error).name === 'AbortError') program.error('\nNothing was written.')
   if (!(error instanceof WrongAnswers)) throw error
   program.error(error.message)
 } finally {
