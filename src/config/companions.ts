@@ -27,6 +27,11 @@ export function shownCompanion(
   return ofSite ?? also.find(({ visitorsOf }) => visitorsOf === 'page')
 }
 
+/** Whether the visits of another type count in this one: pages name only the other. */
+export function isCompanion({ name }: CounterType, types: readonly CounterType[]): boolean {
+  return types.some(({ also, bots }) => also === name || bots === name)
+}
+
 /**
  * The types without an `also` or `bots` that cannot count their visits. What is wrong is listed in `mistakes`, as is a
  * `visitors_of` that has no effect.

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { basePathOf } from '../config/bindings.ts'
-import { ofSameKey } from '../config/companions.ts'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { DatabaseFailure } from '../database/errors.ts'
@@ -76,7 +75,7 @@ dashboard.get('/', guarded, async (c) => {
   const missing = await missingTables(c)
   if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
   if (type === undefined || numbers === undefined) return unknownType(c, viewer, wanted ?? '')
-  return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
+  return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin, allTypes(c)), numbers)
 })
 
 // The key is in the query, because a path cannot contain every key.
@@ -90,9 +89,13 @@ dashboard.get('/counter', guarded, async (c) => {
   const type = viewer.types.find(({ name }) => name === wanted)
   if (type === undefined) return unknownType(c, viewer, wanted)
   const numbers = includedNumbers(c, { type, key, types: viewer.types })
-  const also = ofSameKey(type, [...c.get('isolate').config.types.values()])
-  return pageWithNumbers(c, counterPage(viewer, type, key, also), numbers)
+  return pageWithNumbers(c, counterPage(viewer, type, key, allTypes(c)), numbers)
 })
+
+/** All types, whether the viewer sees them or not. */
+function allTypes(c: Context<AppEnv>) {
+  return [...c.get('isolate').config.types.values()]
+}
 
 function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
   const exists = c.get('isolate').config.types.has(name)

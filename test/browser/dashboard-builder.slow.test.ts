@@ -1,8 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, sessionOfFile, type Violations, watchedPage } from './open-dashboard.ts'
+import { counterUrl, sessionOfFile, typeToken, type Violations, watchedPage } from './open-dashboard.ts'
 import { sampleCounter } from './sample-counter.ts'
+import { startCounter, TOKEN } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
 const counter = sampleCounter()
@@ -80,5 +82,47 @@ describe('the builder', () => {
       looks.push(await image.screenshot())
     }
     expect(looks[0]!.equals(looks[1]!)).toBe(false)
+  })
+
+  it('makes the snippets with which a type counts: none for pages if another type counts the same visits', async () => {
+    const COUNTERS = {
+      page_view: { record_type: 1, unit: 'views', public: true, also: 'visitor' },
+      visitor: { record_type: 3, unit: 'visitors', public: true, dedupe_seconds: 86_400 },
+    }
+    const API_TOKENS = await tokenLines({ reader: 'read:visitor', program: 'count:page_view' })
+    const also = await startCounter({ COUNTERS, SITES: 'https://blog.example', API_TOKENS })
+    const builderOf = async (type: string, token: string) => {
+      const page = await (await browser.newContext()).newPage()
+      await page.goto(counterUrl(also, type, '/a'))
+      await typeToken(page, token)
+      await page.keyboard.press('Enter')
+      await page.getByText('Badges, charts and snippets').click()
+      const kinds = page.locator('[name=kind]')
+      return { page, kinds, code: page.getByRole('textbox', { name: 'To paste' }) }
+    }
+    const { page, kinds, code } = await builderOf('page_view', TOKEN)
+    await kinds.selectOption('Number and visitors in a page')
+    expect(await code.inputValue()).toBe(
+      '<b data-counter="/a">…</b> views by <b data-counter="/a" data-type="visitor">…</b> visitors',
+    )
+    const sites = page.getByText('Only pages of https://blog.example count')
+    expect(await sites.isVisible()).toBe(false)
+    await kinds.selectOption('Script that counts a page')
+    expect(await sites.isVisible()).toBe(true)
+    await kinds.selectOption('Request of a program')
+    const [, url = '', body = ''] = /'(http.*?)'.* -d '(.*)'/.exec(await code.inputValue())!
+    const headers = { Authorization: `Bearer ${tokenOf('program')}`, 'Content-Type': 'application/json' }
+    expect((await fetch(url, { method: 'POST', headers, body })).ok).toBe(true)
+    await also.has({ 'page_view /a': 1 }, page)
+
+    // Whoever does not see the other type is not told to count visitors on their own either.
+    const limited = await builderOf('visitor', tokenOf('reader'))
+    const offered = await limited.kinds
+      .locator('option')
+      .evaluateAll((options: HTMLOptionElement[]) => options.map(({ value }) => value))
+    expect(offered).toEqual(['badge', 'chart', 'count', 'program'])
+    await limited.page.goto(also.url)
+    await limited.page.getByText('It needs no script').waitFor()
+    expect(await limited.page.locator('#first-run-script').count()).toBe(0)
   })
 })

@@ -4,11 +4,14 @@ import * as snippets from './snippets.ts'
 /** The pause in typing after which the preview is loaded, in milliseconds. */
 const PAUSE_MS = 300
 
+const NUMBERS = 'Needs the script in the same page, which writes numbers for the visitor’s language.'
 const HINTS: Record<string, string> = {
   download: 'Counts the download and redirects to the file. It works without the script.',
   script: 'Put it before </body> of one page. Without data-key it counts each page under its own path.',
   pixel: 'For pages without JavaScript.',
-  count: 'Needs the script in the same page, which writes the number for the visitor’s language.',
+  count: NUMBERS,
+  both: NUMBERS,
+  program: 'Put a token with the scope count in place of TOKEN: npm run token makes one.',
   counting: 'Counts each time it is loaded: for README files and profiles.',
 }
 
@@ -31,7 +34,9 @@ export function startBuilder(subject: snippets.Subject): void {
     const preview = isChart ? snippets.chartAddress(subject, days) : snippets.badgeAddress('badge', subject, look)
     const image = kind === 'counting' ? snippets.badgeAddress('hit', subject, look) : preview
     const alt = isChart ? `Chart of ${subject.unit}` : label || subject.unit
-    byId<HTMLTextAreaElement>('snippet-code').value = isImage ? imageAs(format, image, alt) : textOf(kind, subject)
+    byId<HTMLTextAreaElement>('snippet-code').value = isImage
+      ? imageAs(format, image, alt)
+      : textOf(kind, subject, form.dataset)
     clearTimeout(timer)
     if (!isImage || previews[0]!.src === preview) return
     timer = setTimeout(() => {
@@ -51,9 +56,13 @@ function imageAs(format: string, image: string, alt: string): string {
   return format === 'markdown' ? snippets.inMarkdown(image, alt) : image
 }
 
-function textOf(kind: string, subject: snippets.Subject): string {
+function textOf(kind: string, subject: snippets.Subject, { visitors = '', visitorsUnit = '' }: DOMStringMap): string {
   if (kind === 'script') return snippets.scriptTag(subject)
   if (kind === 'pixel') return snippets.pixelTag(subject)
   if (kind === 'count') return snippets.countElement(subject)
+  if (kind === 'both') {
+    return `${snippets.countElement(subject)} by ${snippets.countElement({ ...subject, type: visitors, unit: visitorsUnit })}`
+  }
+  if (kind === 'program') return snippets.request(subject)
   return snippets.downloadLink(subject) ?? 'This key is not a path of names, so it cannot be downloaded.'
 }

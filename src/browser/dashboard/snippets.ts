@@ -53,6 +53,12 @@ export function countElement({ type, key, unit }: Subject): string {
   return `<b data-counter="${escaped(key)}"${ofType(type)}>…</b> ${escaped(unit)}`
 }
 
+/** A request with which a program counts. */
+export function request({ address, type, key }: Subject): string {
+  const url = `${address}/v1/counters/${segment(type)}/${segment(key)}`
+  return `curl -X POST '${url}' -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"by":1}'`
+}
+
 /** A link that counts downloads; `null` if the key is not a path of names. */
 export function downloadLink({ address, type, key }: Subject): string | null {
   const names = key.split('/')
@@ -65,9 +71,9 @@ function ofType(type: string): string {
   return type === 'page_view' ? '' : ` data-type="${escaped(type)}"`
 }
 
-/** Percent-encodes a segment. A parenthesis would end the address in Markdown. */
+/** Percent-encodes a segment. A parenthesis would end the address in Markdown, a quotation mark in a shell. */
 function segment(text: string): string {
-  return encodeURIComponent(text).replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))
+  return encodeURIComponent(text).replace(/[()']/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
 }
 
 function escaped(text: string): string {

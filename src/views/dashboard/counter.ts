@@ -1,18 +1,20 @@
 import { html } from 'hono/html'
-import { shownCompanion } from '../../config/companions.ts'
+import { isCompanion, ofSameKey, shownCompanion } from '../../config/companions.ts'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { COUNTER_SCRIPT } from '../../generated.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
+import { NEEDS_NO_SCRIPT } from './first-run.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, unitOf } from './numbers.ts'
 
 /**
  * @param key the key from the URL, which may be invalid
- * @param also the types that have a counter with the same key (`ofSameKey`), whether the viewer sees them or not
+ * @param types all types, whether the viewer sees them or not
  */
-export function counterPage(viewer: Viewer, type: CounterType, key: string, also: readonly CounterType[]): Html {
+export function counterPage(viewer: Viewer, type: CounterType, key: string, types: readonly CounterType[]): Html {
   const page = pageOf(type.url, key)
+  const also = shownCompanion(type, viewer.types, 'counter')
   return signedInPage(
     visibleKey(key),
     viewer,
@@ -21,9 +23,9 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string, also
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
-${numbersOf(type, shownCompanion(type, viewer.types, 'counter'), { more: ADJUSTMENTS })}
-${builder(type)}
-${viewer.mayChange ? changeForms(alsoOf(viewer, also)) : ''}
+${numbersOf(type, also, { more: ADJUSTMENTS })}
+${builder(type, also, isCompanion(type, types))}
+${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type, types))) : ''}
 <p class="hint" id="as-of"></p>
 </main>`,
     COUNTER_SCRIPT,
@@ -84,14 +86,29 @@ const CHART_PERIODS = { '': '30 days', '90d': '90 days', '12m': '12 months' }
 /** The kinds of snippets that are badges, and those that are images. */
 const BADGES = 'badge counting'
 const IMAGES = `${BADGES} chart`
+/** The kinds that count a page. */
+const PAGE_KINDS = { script: 'Script that counts a page', pixel: 'Image that counts a page' }
 
-/** Badges, charts and HTML to copy. `src/browser/dashboard/builder.ts` writes them. */
-function builder(type: CounterType): Html {
+/**
+ * Badges, charts and HTML to copy. `src/browser/dashboard/builder.ts` writes them.
+ * @param also the type that counts the visitors of the key
+ * @param counted whether visits count with those of another type
+ */
+function builder(type: CounterType, also: CounterType | undefined, counted: boolean): Html {
+  const kinds = Object.entries({
+    ...(type.public && { badge: 'Badge', chart: 'Chart' }),
+    ...(type.countingBadge && { counting: 'Badge that counts' }),
+    ...(type.redirectTo !== null && { download: 'Link to a download' }),
+    ...(type.redirectTo === null && !counted && PAGE_KINDS),
+    ...(type.public && { count: 'Number in a page' }),
+    ...(type.public && also?.public && { both: `Number and ${also.unit} in a page` }),
+    program: 'Request of a program',
+  })
   return html`<details class="card fold" id="builder">
 <summary><h2>Badges, charts and snippets</h2></summary>
-<form id="snippet" class="fields">
+<form id="snippet" class="fields"${also && html` data-visitors="${also.name}" data-visitors-unit="${also.unit}"`}>
 <label>For
-<select name="kind">${kindsOf(type).map(([kind, text]) => html`<option value="${kind}">${text}</option>`)}</select></label>
+<select name="kind">${kinds.map(([kind, text]) => html`<option value="${kind}">${text}</option>`)}</select></label>
 <label data-for="${BADGES}">Label
 <input name="label" maxlength="${MAX_LABEL}" placeholder="${type.unit}" autocomplete="off"></label>
 <label data-for="${BADGES}">Color
@@ -110,17 +127,15 @@ function builder(type: CounterType): Html {
 <div data-for="${IMAGES}" class="fields grounds"><p><img alt="Preview on a light ground"></p><p><img alt="Preview on a dark ground"></p></div>
 <p class="hint" id="snippet-hint"></p>
 ${copyable('snippet-code', 'To paste', '', 3)}
+<p class="hint" data-for="${Object.keys(PAGE_KINDS).join(' ')}">${sitesOf(type)}</p>
+${counted ? html`<p class="hint">${NEEDS_NO_SCRIPT}</p>` : ''}
 ${type.public ? '' : html`<p class="hint">Badges, charts, and numbers in your pages need a public type: <code>COUNTERS.${type.name}.public = true</code>.</p>`}
 </details>`
 }
 
-function kindsOf(type: CounterType): [kind: string, text: string][] {
-  return Object.entries({
-    ...(type.public && { badge: 'Badge', chart: 'Chart' }),
-    ...(type.countingBadge && { counting: 'Badge that counts' }),
-    ...(type.redirectTo !== null && { download: 'Link to a download' }),
-    script: 'Script that counts a page',
-    pixel: 'Image that counts a page',
-    ...(type.public && { count: 'Number in a page' }),
-  })
+/** Says whose pages count. */
+function sitesOf({ name, allowedOrigins }: CounterType): Html | string {
+  if (allowedOrigins.includes('*')) return ''
+  const sites = allowedOrigins.length === 0 ? 'No page counts' : `Only pages of ${allowedOrigins.join(', ')} count`
+  return html`${sites}: see <code>SITES</code> and <code>COUNTERS.${name}.allowed_origins</code>.`
 }

@@ -3,16 +3,20 @@ import type { CounterType } from '../../config/counter-types.ts'
 import { checkForm } from './check.ts'
 import { copyable, type Html } from './layout.ts'
 
+/** Of a type in which the visits of another count too (`isCompanion`). */
+export const NEEDS_NO_SCRIPT = html`It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.`
+
 /**
  * The steps to the first hit. The page's script shows them instead of numbers while nothing has been counted.
  * @param address the Worker's origin and base path
+ * @param counted whether visits count with those of another type
  */
-export function firstRun(type: CounterType, address: string): Html {
+export function firstRun(type: CounterType, address: string, counted: boolean): Html {
   const check = `${address}/check?type=${encodeURIComponent(type.name)}`
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
 <h2 id="first-run-title">Count the first one</h2>
 <ol>
-${type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
+${counted ? html`<li><p>${NEEDS_NO_SCRIPT}</p></li>` : type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
 <li><p id="first-run-state" role="status"></p>
 <p class="hint" id="first-run-refused" role="status"></p>
 <p class="hint">Does a visit not count? Open <a href="${check}">${check}</a> in the same browser.</p></li>
