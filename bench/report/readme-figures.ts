@@ -28,8 +28,8 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
   {
     topic: 'worker',
     say: (median) =>
-      `The first hit of a cold isolate, for a known key: ${median('first hit, known key', 'startMs')} ms with starting the ` +
-      `process, and ${median('first hit, known key', 'statements')} statements. An empty Worker answers after ` +
+      `The first hit of a process: ${median('first hit, known key', 'startMs')} ms, ` +
+      `${median('first hit, known key', 'statements')} statements. An empty Worker: ` +
       `${median('start-up, empty Worker', 'startMs')} ms.`,
   },
   {

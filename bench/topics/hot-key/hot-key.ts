@@ -68,7 +68,6 @@ export const hotKey: Topic = {
       to: uncounted(name),
       target: { atMost: 1.15 },
     },
-    { label: `statements per 1,000 requests: ${name}`, figure: 'statementsPer1000', of: name },
   ]),
   charts: ({ runs }) => [
     barChart({

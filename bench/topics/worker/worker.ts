@@ -139,7 +139,7 @@ export const worker: Topic = {
   title: 'How much does the Worker itself cost?',
   text:
     `CPU time is that of workerd, with ${CONNECTIONS} connections and one key. Start-up is the time until the first response on a path that needs no database; only the difference is ` +
-    'meaningful. A first hit is the first request of an isolate: it reads the settings, looks its key up, and is answered after its commit. The size is that of the deployed module.',
+    'meaningful. The size is that of the deployed module.',
   variants: [...cpu, ...starting, ...firstHits],
   columns: ['cpuMicros', 'perSecond', 'p50Ms', 'startMs', 'cpuMs', 'statements', 'kilobytes', 'gzipKilobytes'],
   comparisons: [
