@@ -91,7 +91,7 @@ export default defineConfig({
       inNode('unit'),
       inWorkerd('database'),
       inWorkerd('worker', BINDINGS),
-      inNode('local'),
+      inNode('local', { globalSetup: './test/local/setup.ts' }),
       inNode('browser', { globalSetup: './test/browser/setup.ts' }),
       inNode('faults', { globalSetup: './test/faults/built-worker.ts' }),
     ],

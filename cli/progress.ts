@@ -6,7 +6,7 @@ let next = Date.now() + EVERY_MS
 export function sayProgress(text: string): void {
   if (Date.now() < next) return
   next = Date.now() + EVERY_MS
-  // The cursor goes back, so that any other message replaces the text.
+  // The cursor goes back, so that the next text replaces this one.
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text} …\r` : `${text} …\n`)
 }
 

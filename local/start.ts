@@ -33,7 +33,10 @@ program
     `Runs the database, the PlanetScale endpoint, the Worker${IN_PACKAGE ? ' and its cron' : ', its cron and a demo site'} on this machine, until Ctrl-C.`,
   )
   .option('--database-only', 'run only the database and the endpoint, for `npx wrangler dev`')
-  .option('--mounted', 'the counter is mounted in a Worker with other variables and cron triggers')
+  .option(
+    '--mounted',
+    'the counter is mounted in a Worker with other variables and cron triggers; its bindings have their own names',
+  )
   .addHelpText(
     'after',
     `
@@ -48,7 +51,8 @@ ${IN_PACKAGE ? '' : '  DEMO_PORT  port of the demo site on 127.0.0.1 (default 87
 
 const { databaseOnly = false, mounted } = program.opts<{ databaseOnly?: boolean; mounted?: boolean }>()
 // The environment takes precedence.
-if (IN_PACKAGE && existsSync('.dev.vars')) process.loadEnvFile('.dev.vars')
+const secretsFile = IN_PACKAGE && existsSync('.dev.vars') ? '.dev.vars' : null
+if (secretsFile !== null) process.loadEnvFile(secretsFile)
 const port = Number(process.env.PORT || 8787)
 const demoPort = process.env.DEMO_PORT ? Number(process.env.DEMO_PORT) : undefined
 const apiToken = process.env.API_TOKEN || 'local'
@@ -155,6 +159,7 @@ async function start(): Promise<void> {
     databaseUrl: database.databaseUrl,
     apiToken,
     apiTokens: process.env.API_TOKENS ?? '',
+    secretsFile,
     files: demo === undefined ? null : `${demo.url}/files/`,
     log,
   })

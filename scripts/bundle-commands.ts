@@ -21,7 +21,7 @@ const { metafile } = await build({
   splitting: true,
   platform: 'node',
   format: 'esm',
-  target: 'node22.12',
+  target: 'node22.13',
   // The demo site is shown in a clone only.
   external: ['./demo-site.ts', ...Object.keys({ ...dependencies, ...peerDependencies })],
   // Packages in CommonJS call it.

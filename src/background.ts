@@ -97,8 +97,8 @@ async function runExpiry(config: Config, db: CountedDatabase, at: Date): Promise
 }
 
 /** Continues the day's check of all sums: at least a page, unless the run would exceed the free plan by that. */
-async function runVerification({ pruning, history }: Config, db: CountedDatabase, at: Date): Promise<void> {
-  const least = Math.min(LEAST_ROUND_STATEMENTS, FREE_SUBREQUESTS - db.sent)
+async function runVerification({ plan, pruning, history }: Config, db: CountedDatabase, at: Date): Promise<void> {
+  const least = plan === 'free' ? Math.min(LEAST_ROUND_STATEMENTS, FREE_SUBREQUESTS - db.sent) : LEAST_ROUND_STATEMENTS
   const maxStatements = Math.max(history.maxStatements - db.sent, least)
   if (maxStatements < LEAST_ROUND_STATEMENTS) return
   const summary = await continueRound(db, {

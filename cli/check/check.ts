@@ -1,7 +1,7 @@
 // `npm run check:settings`: names every mistake in wrangler.toml.
 import { program } from 'commander'
 import { commandName } from '../command-name.ts'
-import { wrongSettings } from './wrong-settings.ts'
+import { NoSuchFile, wrongSettings } from './wrong-settings.ts'
 
 program
   .name(commandName('check'))
@@ -17,6 +17,6 @@ try {
   if (found.length > 0) program.error(`${found.length} ${found.length === 1 ? 'mistake' : 'mistakes'}`)
   console.log(`${file}: no mistakes.`)
 } catch (error) {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  program.error(`There is no ${file} here. Name another one; wrangler.json and wrangler.jsonc are not read.`)
+  if (!(error instanceof NoSuchFile)) throw error
+  program.error(error.message)
 }

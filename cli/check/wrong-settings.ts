@@ -17,14 +17,23 @@ interface Deployment {
   env?: Record<string, Deployment>
 }
 
+/** There is no file of settings. */
+export class NoSuchFile extends Error {}
+
 /**
  * Reads a wrangler.toml as the Worker would. Secrets and options in code are not checked.
  * @param isMounted whether the Worker has more than the counter: other variables and cron triggers are not mistakes
  * @returns a line for each mistake: file, line, setting, fix
- * @throws {Error} if there is no such file
+ * @throws {NoSuchFile}
  */
 export function wrongSettings(file: string, isMounted = false): string[] {
-  const text = readFileSync(file, 'utf8')
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new NoSuchFile(`There is no ${file} here. Name another one; wrangler.json and wrangler.jsonc are not read.`)
+  }
   const shown = relative(process.cwd(), resolve(file))
   try {
     const toml = readToml(text)

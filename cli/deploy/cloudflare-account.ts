@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { WRANGLER } from '../wrangler-program.ts'
+import { wranglerProgram } from '../wrangler-program.ts'
 
 /** Deploys the Worker of this folder. @returns its address; `null` if it has none that is known */
 export async function deployWorker(): Promise<string | null> {
@@ -45,7 +45,7 @@ async function runWrangler(
   args: readonly string[],
   { input, isRead = false, env }: { input?: string; isRead?: boolean; env?: NodeJS.ProcessEnv },
 ): Promise<string> {
-  const child = spawn(process.execPath, [WRANGLER, ...args], {
+  const child = spawn(process.execPath, [wranglerProgram(), ...args], {
     stdio: [input === undefined ? 'inherit' : 'pipe', isRead ? 'pipe' : 'inherit', 'inherit'],
     env: { ...process.env, ...env },
   })

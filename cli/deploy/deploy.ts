@@ -1,12 +1,16 @@
 // `slotted-counter deploy`: leads from wrangler.toml to the first hit, and later to a new version.
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
+import type { Bindings } from '../../src/config/bindings.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { declaredTypes } from '../check/declared-types.ts'
-import { wrongSettings } from '../check/wrong-settings.ts'
+import { readToml } from '../check/toml-lines.ts'
+import { SECRETS, wrongSettings } from '../check/wrong-settings.ts'
 import { commandName } from '../command-name.ts'
 import { interruption } from '../interruption.ts'
-import { describeError, WorkerClient } from '../worker-client.ts'
+import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { deployWorker, putSecret, secretNames } from './cloudflare-account.ts'
 
 const SETTINGS = 'wrangler.toml'
@@ -36,29 +40,56 @@ try {
   await deploy()
 } catch (error) {
   if (!interrupted.signal.aborted) program.error(describeError(error))
+  console.error('Interrupted. Run it again to continue.')
+  process.exitCode = 130
 }
 
 async function deploy(): Promise<void> {
   const wrong = wrongSettings(SETTINGS)
+  const { DATABASE_URL, API_TOKEN } = process.env
+  const given = { ...(DATABASE_URL && { DATABASE_URL }), ...(API_TOKEN && { API_TOKEN }) }
+  const { mistakes } = readConfig({ ...SECRETS, SITES: '', ...given } as unknown as Bindings)
+  wrong.push(...mistakes.map(({ field, message }) => `${field} ${message}`))
   if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\nNothing was deployed.`)
-  const url = await deployWorker()
+  const address = await deployWorker()
   const token = await storeSecrets()
-  if (url === null) return say('It is deployed, but wrangler names no address. Set workers_dev or routes.')
+  if (address === null) {
+    throw new Error(
+      'It is deployed, but at no address with a host of its own. Set workers_dev = true or a custom domain.',
+    )
+  }
+  const { vars } = readToml(readFileSync(SETTINGS, 'utf8')).value as { vars?: { BASE_PATH?: string } }
+  const url = address + (vars?.BASE_PATH ?? '')
   if (token === null) {
     await waitForHealth(url)
-    return say(`${url} is up. Its tables were not migrated: for that, set API_TOKEN, or use its dashboard.`)
+    throw new Error(`${url} is up. Its tables were not migrated: for that, set API_TOKEN, or use its dashboard.`)
   }
   await waitForHealth(url, ['database_not_ready'])
   const { signal } = interrupted
   const worker = new WorkerClient({ url, token, signal, onRetry: (message) => console.error(message) })
-  const { applied } = JSON.parse((await worker.post('/v1/setup')).text) as { applied: string[] }
+  const { applied } = JSON.parse(await setUp(worker)) as { applied: string[] }
   say(applied.length === 0 ? 'The tables are up to date.' : `Made the tables: ${applied.join(', ')}.`)
   say(`
 The dashboard is ${url}/, for which API_TOKEN is the token. Paste this into your pages, before </body>:
 
   <script defer src="${url}/slotted.js"></script>
 `)
-  await waitForFirstHit(worker)
+  await waitForFirstHit(worker).catch((error: unknown) => {
+    if (!interrupted.signal.aborted) throw error
+  })
+}
+
+/** Makes the tables. A version without the new secrets may answer for a while. @returns the Worker's answer */
+async function setUp(worker: WorkerClient): Promise<string> {
+  for (const giveUpAt = Date.now() + PATIENCE_MS; ; ) {
+    try {
+      return (await worker.post('/v1/setup')).text
+    } catch (error) {
+      const mayPass = error instanceof RefusedError && error.code === 'unauthorized' && Date.now() < giveUpAt
+      if (!mayPass) throw error
+      await setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
+    }
+  }
 }
 
 /** Stores what the Worker lacks. @returns its API_TOKEN, if that is known here */

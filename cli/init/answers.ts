@@ -12,7 +12,7 @@ export interface Answers {
 }
 
 /** A queue's name may have 63 characters, and the longest one ends with "-dead-batches". */
-const NAME = /^[a-z][a-z0-9-]{0,49}$/
+const NAME = /^[a-z](?:[a-z0-9-]{0,48}[a-z0-9])?$/
 
 /** Each question, and the setting that checks its answer as the Worker does. */
 const QUESTIONS: Record<keyof Answers, { asks: string; setting?: (answer: string) => object }> = {
@@ -64,7 +64,8 @@ export async function readAnswers(
 
 function problemOf(field: keyof Answers, answer: string): string | null {
   if (field === 'name') {
-    const fix = 'name must be up to 50 small letters, digits and dashes, and begin with a letter: my-counter'
+    const fix =
+      'name must be up to 50 small letters, digits and dashes, and begin with a letter and not end with a dash: my-counter'
     return NAME.test(answer) ? null : fix
   }
   if (field === 'sites' && answer === '') return 'sites is missing: it must be sites such as "https://blog.example"'

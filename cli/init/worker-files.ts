@@ -30,7 +30,7 @@ export async function workerFiles(answers: Answers): Promise<Map<string, string>
       check: 'slotted-counter check',
       deploy: 'slotted-counter deploy',
     },
-    dependencies: { hono: `^${hono}`, 'slotted-counter': `^${version}` },
+    dependencies: { hono: `^${hono}`, 'slotted-counter': `>=${version} <1` },
     // Exactly: it must know the compatibility date.
     devDependencies: { wrangler },
     allowScripts: { esbuild: true, workerd: true },
@@ -95,6 +95,6 @@ npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 \`\`\`
 
 \`wrangler.toml\` has [the settings](${home}/blob/main/docs/configuration.md). \`npm update\` fetches a new version, which
-\`npm run deploy\` then deploys; the [changelog](${home}/blob/main/CHANGELOG.md) says what else you must do.
+\`API_TOKEN=… npm run deploy\` then deploys, with its tables; the [changelog](${home}/blob/main/CHANGELOG.md) says what else you must do.
 `
 }

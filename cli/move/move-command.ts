@@ -119,7 +119,8 @@ export async function runMove(command: MoveCommand): Promise<void> {
     if (dryRun) {
       for (const { key, count } of counters.slice(0, MAX_SHOWN)) console.log(`${count}\t${visibleKey(key)}`)
       if (counters.length > MAX_SHOWN) console.log(`… and ${counters.length - MAX_SHOWN} more`)
-      console.log(`${counted(counters.length)} would be ${command.done}. Nothing was changed.`)
+      const others = also ? ', with those of the same keys in the types of `also`' : ''
+      console.log(`${counted(counters.length)} would be ${command.done}${others}. Nothing was changed.`)
       return
     }
     const left = counters.values()

@@ -36,7 +36,7 @@ export interface Behaviour {
   faults: Fault[]
   /** Whether to refuse DDL, as a branch with safe migrations does. */
   safeMigrations: boolean
-  /** The `sql_mode` of each statement's connection. Default: the server's. */
+  /** The `sql_mode` of each statement's connection; `null`: unchanged. */
   sqlMode: string | null
   /** Whether to record statements and the rows that the server read for each. This costs two statements more for each. */
   record: boolean

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { unstable_readConfig } from 'wrangler'
+import { wranglerProgram } from '../../cli/wrangler-program.ts'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
 import { PROJECT } from '../project-root.ts'
@@ -55,9 +56,8 @@ export interface Workerd {
  */
 export async function buildWorker(directory: string, entry = join(PROJECT, 'src/index.ts')): Promise<string> {
   await mkdir(directory, { recursive: true })
-  const wrangler = join(PROJECT, 'node_modules/wrangler/bin/wrangler.js')
   const args = ['deploy', entry, '--dry-run', `--config=${join(PROJECT, 'wrangler.toml')}`, `--outdir=${directory}`]
-  await promisify(execFile)(process.execPath, [wrangler, ...args], {
+  await promisify(execFile)(process.execPath, [wranglerProgram(), ...args], {
     cwd: PROJECT,
     env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
   })

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { experimental_readRawConfig } from 'wrangler'
-import { WRANGLER } from '../../cli/wrangler-program.ts'
+import { wranglerProgram } from '../../cli/wrangler-program.ts'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
 import { localCounters } from './local-counters.ts'
@@ -18,6 +18,8 @@ export interface WorkerOptions {
   apiToken: string
   /** The other tokens: `API_TOKENS`. */
   apiTokens: string
+  /** A file with other secrets of the application, which wrangler does not look for beside its own settings; `null`: none. */
+  secretsFile: string | null
   /** The address of the demo site's files, with a slash at its end; `null`: there is no demo site. */
   files: string | null
   /** Called for every line of wrangler's and the Worker's log. */
@@ -30,7 +32,7 @@ export interface WorkerOptions {
  * @throws {Error} if it does not start. Nothing is left running then.
  */
 export async function startWorker(options: WorkerOptions): Promise<ServerProcess> {
-  const { port, stateDirectory, databaseUrl, apiToken, apiTokens, files, log } = options
+  const { port, stateDirectory, databaseUrl, apiToken, apiTokens, secretsFile, files, log } = options
   await mkdir(stateDirectory, { recursive: true })
   const secrets = join(stateDirectory, 'worker.env')
   const values = { DATABASE_URL: databaseUrl, API_TOKEN: apiToken, API_TOKENS: apiTokens }
@@ -42,12 +44,14 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
     name: 'worker',
     command: process.execPath,
     args: [
-      WRANGLER,
+      wranglerProgram(),
       'dev',
       `--config=${config}`,
       '--ip=127.0.0.1',
       `--port=${port}`,
       `--inspector-port=${await freePort()}`,
+      // The later file wins.
+      ...(secretsFile === null ? [] : [`--env-file=${resolve(PROJECT, secretsFile)}`]),
       `--env-file=${secrets}`,
       `--persist-to=${join(stateDirectory, 'wrangler')}`,
       '--show-interactive-dev-session=false',
@@ -102,17 +106,30 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
   }
 }
 
+interface Queue {
+  queue: string
+  binding?: string
+}
+
 /**
- * wrangler.toml for this machine. Without queues: local ones are in memory, so what they hold would be lost when wrangler stops.
+ * wrangler.toml for this machine. Without the counter's queues: local ones are in memory, so what they hold would be lost when
+ * wrangler stops.
  *
  * @param directory the folder that it will be in
  * @param files the address of the demo site's files; `null`: there is no demo site
  */
 function localConfig(directory: string, files: string | null): object {
   const { rawConfig } = experimental_readRawConfig({ config: join(PROJECT, 'wrangler.toml') })
-  const { queues, build, assets, vars, ...config } = rawConfig
+  const { queues = {}, build, assets, vars, ...config } = rawConfig
+  const { producers = [], consumers = [] } = queues as { producers?: Queue[]; consumers?: Queue[] }
+  const isOwn = ({ binding }: Queue) => binding === 'BATCHES' || binding === 'DEAD_BATCHES'
+  const own = producers.filter(isOwn).map(({ queue }) => queue)
   return {
     ...config,
+    queues: {
+      producers: producers.filter((producer) => !isOwn(producer)),
+      consumers: consumers.filter(({ queue }) => !own.includes(queue)),
+    },
     // Paths are relative to the file. wrangler does not accept an absolute one in watch_dir.
     main: resolve(PROJECT, rawConfig.main!),
     ...(build !== undefined && {

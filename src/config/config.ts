@@ -170,7 +170,7 @@ function boundedStatements<Budget extends { maxStatements: number }>(
   [least, mostOfFree]: [number, number],
   { ranges, of, mistakes }: { ranges: number; of: Plan; mistakes: FieldError[] },
 ): Budget {
-  const most = of === 'free' ? mostOfFree : Number.POSITIVE_INFINITY
+  const most = of === 'free' ? Math.max(least, mostOfFree) : Number.POSITIVE_INFINITY
   const isTooSmall = budget.maxStatements < least
   if (!isTooSmall && budget.maxStatements <= most) return budget
   const advice = of === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''

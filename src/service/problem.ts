@@ -69,6 +69,8 @@ const RETRY_AFTER = { 'Retry-After': '5' }
 const LOGGED = 'The log has the error under the request id.'
 export const KEY_REUSED =
   'An earlier request with this Idempotency-Key had another body. Nothing was changed. Use another key.'
+/** MySQL's error if there is no room for a row. */
+const FULL = 1114
 const DISK_FULL: [ProblemCode, string] = ['database_unavailable', 'The disk of the database is full. Make room on it.']
 const UNAVAILABLE: [ProblemCode, string] = ['database_unavailable', 'The database does not respond. Try again later.']
 
@@ -111,7 +113,7 @@ export function problemOf(error: unknown, advice?: string): Problem {
     if (advice !== undefined && error.applied === 'unknown') {
       return new Problem('outcome_unknown', { detail: `The outcome is unknown. ${advice}`, headers, cause: error })
     }
-    const [code, detail] = hasErrorNumber(error, 1114) ? DISK_FULL : DATABASE_PROBLEMS[error.kind]
+    const [code, detail] = hasErrorNumber(error, FULL) ? DISK_FULL : DATABASE_PROBLEMS[error.kind]
     return new Problem(code, { detail, ...(PROBLEMS[code].status === 503 && { headers }), cause: error })
   }
   if (error instanceof Overloaded) {

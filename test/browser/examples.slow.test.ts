@@ -7,9 +7,9 @@ import { freePort } from '../../local/processes/free-port.ts'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { PROJECT } from '../../local/project-root.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
-import { packPackage } from '../local/packed-package.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { openMenu } from './open-dashboard.ts'
+import { answerOf } from './shipped-worker.ts'
 
 const TOKEN = 'a-token-for-examples'
 const START_MS = 90_000
@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = join(inject('scratch'), 'examples')
   const directory = join(folder, 'installed')
   await mkdir(directory, { recursive: true })
-  const packed = await packPackage(folder)
+  const packed = await answerOf(inject('packedPackage'))
   const file = join(directory, 'package.json')
   await cp(join(PROJECT, 'examples/blog/package.json'), file)
   const dependencies = await dependenciesOf(file)

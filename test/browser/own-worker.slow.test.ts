@@ -7,9 +7,10 @@ import { freePort } from '../../local/processes/free-port.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
 import { count, hit, PRIVATE } from '../local/newcomer.ts'
 import { alive, NpmScript, saying } from '../local/npm-script.ts'
-import { packNextVersion, packPackage } from '../local/packed-package.ts'
+import { packNextVersion } from '../local/packed-package.ts'
 import { StandInAccount } from '../local/stand-in-account.ts'
 import { chromiumOfFile } from './chromium.ts'
+import { answerOf } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
 const run = promisify(execFile)
@@ -20,10 +21,11 @@ describe('From an empty folder, with the packed package and nothing else', { tim
   const browser = chromiumOfFile()
   let packed: string
   let folder: string
+  let began: number
   const install = (file: string) => run('npm', ['install', '--no-audit', '--no-fund', file], { cwd: folder, env })
   const init = (...args: string[]) => {
     return run('npm', ['exec', '--yes', `--package=${packed}`, '--', 'slotted-counter', 'init', ...args], {
-      cwd: dirname(packed),
+      cwd: dirname(folder),
       env,
     })
   }
@@ -46,16 +48,16 @@ describe('From an empty folder, with the packed package and nothing else', { tim
   beforeAll(async () => {
     const empty = join(inject('scratch'), 'own-worker')
     await mkdir(empty)
-    packed = await packPackage(empty)
+    packed = await answerOf(inject('packedPackage'))
     folder = join(empty, 'my-counter')
+    began = performance.now()
+    expect((await init('my-counter', '--sites', 'https://blog.example')).stdout).toContain('npm run dev')
+    // Until the package is on npm, it comes from the file.
+    await install(packed)
   })
 
   it('init writes a Worker that counts on a real local database, and that check and wrangler accept', async () => {
-    const began = performance.now()
-    expect((await init('my-counter', '--sites', 'https://blog.example')).stdout).toContain('npm run dev')
     await expect(init('my-counter', '--sites', 'https://blog.example')).rejects.toThrow('my-counter is not empty')
-    // Until the package is on npm, it comes from the file.
-    await install(packed)
     const { dev, url } = await startDev()
     // On a page of another origin.
     const site = await startSite({
@@ -109,7 +111,7 @@ describe('From an empty folder, with the packed package and nothing else', { tim
 
     const secrets = new Map(account.secrets)
     const again = await script('deploy').outcome()
-    expect(again).toEqual(saying(0, `${url} is up. Its tables were not migrated`))
+    expect(again).toEqual(saying(1, `${url} is up. Its tables were not migrated`))
 
     await install(await packNextVersion(packed))
     const upgrade = await script('deploy', { API_TOKEN: token }).outcome()

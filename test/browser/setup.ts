@@ -9,11 +9,14 @@ import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { installPackages } from '../../local/processes/install-system-packages.ts'
 import { buildWorker } from '../../local/worker/workerd.ts'
+import { packPackage } from '../local/packed-package.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** An address that answers with the path of the Worker's module, built as `wrangler deploy` builds it, without any test code. */
     shippedWorker: string
+    /** An address that answers with the path of the packed package. */
+    packedPackage: string
     /** The path of Chromium. */
     chromium: string
   }
@@ -23,25 +26,28 @@ declare module 'vitest' {
 const DEBIAN_PACKAGES = ['chromium', 'fonts-liberation']
 
 /**
- * Finds or installs a browser, and builds the Worker, once for all tests in this folder. It is built when a test first asks for
- * it, because the one that `npm test` runs does without.
+ * Finds or installs a browser, builds the Worker and packs the package, once for all tests in this folder. The last two are done
+ * when a test first asks for them, because the one that `npm test` runs does without.
  */
 export default async function setup(project: TestProject): Promise<() => void> {
   project.provide('chromium', (await findChromium()) ?? (await installChromium()))
   const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-shipped-'))
   // Not in a teardown: an interrupted runner skips it.
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
-  let built: Promise<string> | undefined
-  const server = createServer(async (_, response) => {
+  const make = { '/worker': () => buildWorker(directory), '/package': () => packPackage(directory) }
+  const made = new Map<string, Promise<string>>()
+  const server = createServer(async ({ url = '' }, response) => {
     try {
-      built ??= buildWorker(directory)
-      response.end(await built)
+      if (!made.has(url)) made.set(url, make[url as keyof typeof make]())
+      response.end(await made.get(url))
     } catch (error) {
       response.writeHead(500).end(String(error))
     }
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  project.provide('shippedWorker', `http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  project.provide('shippedWorker', `${url}/worker`)
+  project.provide('packedPackage', `${url}/package`)
   return () => {
     server.closeAllConnections()
     server.close()

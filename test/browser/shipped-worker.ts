@@ -130,7 +130,8 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
 }
 
 /** @throws {Error} with the answer, if it is no success */
-async function answerOf(url: string, request?: RequestInit): Promise<string> {
+/** The answer to a request. @throws {Error} with what it says, if it is a refusal */
+export async function answerOf(url: string, request?: RequestInit): Promise<string> {
   const response = await fetch(url, request)
   const answer = await response.text()
   if (!response.ok) throw new Error(answer)

@@ -8,7 +8,6 @@ import { promisify } from 'node:util'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
 import sirv from 'sirv'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { installPackages, isInstalled } from '../../local/processes/install-system-packages.ts'
 import type { Workerd } from '../../local/worker/workerd.ts'
 import { startBuiltWorker } from './built-worker.ts'
 import { atEndOfSuite, stateDirectory } from './npm-script.ts'
@@ -16,8 +15,6 @@ import { settledCounting } from './settled-counting.ts'
 
 const run = promisify(execFile)
 
-/** The programs and their packages. */
-const CLIENTS = { curl: 'curl', wget: 'wget', aria2c: 'aria2', axel: 'axel' }
 const FILE = 'dist/v1/app.bin'
 /** Large enough for clients with several connections to use them. */
 const BYTES = 8 * 1024 * 1024
@@ -42,10 +39,6 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 
 const atEnd = atEndOfSuite()
 beforeAll(async () => {
-  const missing: string[] = []
-  for (const [program, name] of Object.entries(CLIENTS)) if (!(await isInstalled(program))) missing.push(name)
-  if (missing.length > 0) await installPackages({ debian: missing }, 'Installing download clients:', console.log)
-
   files = await stateDirectory(atEnd)
   const bytes = randomBytes(BYTES)
   sum = sha256(bytes)

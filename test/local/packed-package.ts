@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { PROJECT } from './npm-script.ts'
+import { PROJECT } from '../../local/project-root.ts'
 
 const run = promisify(execFile)
 

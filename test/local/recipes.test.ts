@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { installPackages, isInstalled } from '../../local/processes/install-system-packages.ts'
 import type { Workerd } from '../../local/worker/workerd.ts'
 import { startBuiltWorker, TOKEN } from './built-worker.ts'
 import { atEndOfSuite, PROJECT, stateDirectory } from './npm-script.ts'
@@ -16,7 +15,6 @@ describe('docs/recipes.md', async () => {
   let workerd: Workerd
   const atEnd = atEndOfSuite()
   beforeAll(async () => {
-    if (!(await isInstalled('jq'))) await installPackages({ debian: ['jq'] }, 'Installing jq:', console.log)
     const COUNTERS = {
       page_view: { record_type: 1, public: true },
       download: { record_type: 2, public: true, redirect_to: FILES },
@@ -37,16 +35,20 @@ describe('docs/recipes.md', async () => {
 
   it('has an action that lists the last week, whatever strangers called their keys', async () => {
     const [, script = ''] = /run: \|\n((?: {10}.*\n)+)/.exec(page) ?? []
-    const command = script.replace('yesterday', '2026-11-22').replace('https://YOUR-WORKER', workerd.url)
+    const command = script.replace(/\$\(date .*?\)/, '2026-11-22').replace('https://YOUR-WORKER', workerd.url)
     const summary = join(await stateDirectory(atEnd), 'summary.md')
     await run('bash', ['-eo', 'pipefail', '-c', command], { env: { ...process.env, GITHUB_STEP_SUMMARY: summary } })
     expect(await readFile(summary, 'utf8')).toBe('    7\t/about\n    5\t/a\\n# Invented\n')
   })
 
   it('has addresses that the Worker knows', async () => {
-    const addresses = [...page.matchAll(/https:\/\/YOUR-WORKER(\/(?:badge|d|hit\.gif)[^\s"')`]*)/g)].map(
+    // A generator writes the key.
+    const written = page.replaceAll(/\{\{.*?\}\}|\$\{.*?\}|<\?=.*?\?>/g, '/about')
+    const addresses = [...written.matchAll(/https:\/\/YOUR-WORKER(\/(?:badge|d|hit\.gif)[^\s"')`]*)/g)].map(
       ([, path]) => path!,
     )
+    const pixels = addresses.filter((path) => path.startsWith('/hit.gif'))
+    for (const path of pixels) expect(path).toMatch(/^\/hit\.gif\?key=\/about&(amp;)?type=page_view$/)
     const answers = addresses.map(async (path) => {
       const { status, headers } = await fetch(workerd.url + path.replaceAll('&amp;', '&'), { redirect: 'manual' })
       return [status, headers.get('Location') ?? headers.get('Content-Type')].join(' ')

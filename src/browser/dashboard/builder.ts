@@ -11,7 +11,7 @@ const HINTS: Record<string, string> = {
   pixel: 'For pages without JavaScript.',
   count: NUMBERS,
   both: NUMBERS,
-  program: 'Put a token with the scope count in place of TOKEN: npm run token makes one.',
+  program: 'Put a token with the scope count in place of TOKEN: npm run token makes one, or npx slotted-counter token.',
   counting: 'Counts each time it is loaded: for README files and profiles.',
 }
 

@@ -39,7 +39,8 @@ export function periodOf({ asked: { period, from, to, by, tz }, now }: Source): 
   return chosenPeriod({ name: period, from, to, by }, tz, now)
 }
 
-/** The first hour that may be kept, in milliseconds since 1970. Hours of the day before the last one may be waiting to expire. */
+/** The first hour that is looked for, in milliseconds since 1970. Of those that are waiting to expire, only the day before. */
 export function firstHour({ now, config }: Source): number {
+  if (!config.mayExpire) return 0
   return startOf('day', new Date(now.getTime() - (config.history.hourDays + 1) * DAY_MS)).getTime()
 }

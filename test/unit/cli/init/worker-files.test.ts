@@ -53,7 +53,7 @@ describe('The files of init', () => {
     const { files } = await settingsOf('')
     expect(files.get('src/index.ts')).toContain("from 'slotted-counter'")
     const { dependencies } = JSON.parse(files.get('package.json')!) as { dependencies: Record<string, string> }
-    expect(dependencies['slotted-counter']).toBe(`^${VERSION}`)
+    expect(dependencies['slotted-counter']).toBe(`>=${VERSION} <1`)
     expect(files.get('.gitignore')!.split('\n')).toContain('.dev.vars*')
   })
 })
