@@ -65,7 +65,7 @@ export async function readAnswers(
 function problemOf(field: keyof Answers, answer: string): string | null {
   if (field === 'name') {
     const fix =
-      'name must be up to 50 small letters, digits and dashes, and begin with a letter and not end with a dash: my-counter'
+      'name must be up to 50 small letters, digits and dashes, begin with a letter and not end with a dash: my-counter'
     return NAME.test(answer) ? null : fix
   }
   if (field === 'sites' && answer === '') return 'sites is missing: it must be sites such as "https://blog.example"'
