@@ -55,7 +55,7 @@ async function deploy(): Promise<void> {
   const token = await storeSecrets()
   if (address === null) {
     throw new Error(
-      'It is deployed, but at no address with a host of its own. Set workers_dev = true or a custom domain.',
+      'It is deployed, but wrangler names no address of the whole Worker. Set workers_dev = true or a custom domain.',
     )
   }
   const { vars } = readToml(readFileSync(SETTINGS, 'utf8')).value as { vars?: { BASE_PATH?: string } }

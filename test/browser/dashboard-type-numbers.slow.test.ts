@@ -90,7 +90,7 @@ describe('every number of a type’s page equals the database’s', () => {
       expect(await pressed.evaluateAll((all) => all.map((button) => (button as HTMLButtonElement).value))).toEqual([
         parameter,
       ])
-      // A day that has just begun within an hour of UTC has no hour of its own yet.
+      // A day that has just begun within an hour of UTC has no whole hour yet.
       const hasRows = parameter !== 'today' || Math.ceil(from / HOUR_MS) * HOUR_MS <= now.epochMilliseconds
       const rows = hasRows ? await chartRows(page) : []
       const [own, before] = [1, 2].map((cell) => rows.map((row) => row.split(' | ')[cell]))

@@ -33,7 +33,7 @@ describe('docs/recipes.md', async () => {
     expect(status).toBe(200)
   })
 
-  it('has an action that lists the last week, whatever strangers called their keys', async () => {
+  it('has an action that lists the last week, also with keys that strangers invented', async () => {
     const [, script = ''] = /run: \|\n((?: {10}.*\n)+)/.exec(page) ?? []
     const command = script.replace(/\$\(date .*?\)/, '2026-11-22').replace('https://YOUR-WORKER', workerd.url)
     const summary = join(await stateDirectory(atEnd), 'summary.md')

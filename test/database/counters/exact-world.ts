@@ -163,7 +163,7 @@ export class World {
   /** Sets a counter with the same id until that has succeeded, and then once more. */
   async #set({ counter: index, to, sends, cut }: Extract<Action, { kind: 'set' }>): Promise<void> {
     const counter = this.ledger.counters[index]!
-    // Each has a time of its own, by which its adjustment is found.
+    // Each has a different time, by which its adjustment is found.
     const setting = { count: BigInt(to), id: random63(), at: new Date(this.#settings++) }
     this.ledger.beginSetting(index, FAR)
     if (cut !== null) {

@@ -40,7 +40,7 @@ it('A script, an image and an element name their type only where it is needed', 
   expect(snippets.countElement(of('/a', 'other'))).toBe('<b data-counter="/a" data-type="other">…</b> views')
 })
 
-it('A request of a program is one line for a shell, whatever its key', () => {
+it('A request of a program is one line for a shell, with any key', () => {
   expect(snippets.request(of("it's $(a)", 'download'))).toBe(
     "curl -X POST 'https://example.com/c/v1/counters/download/it%27s%20%24%28a%29'" +
       ` -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"by":1}'`,

@@ -21,7 +21,7 @@ async function settingsOf(downloads: string) {
 }
 
 describe('The files of init', () => {
-  it('are settings with the answers and with queues of its own', async () => {
+  it('are settings with the answers and with queues named after the Worker', async () => {
     const { settings } = await settingsOf('')
     expect(settings).toMatchObject({
       name: 'mine',
