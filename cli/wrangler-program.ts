@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 /**
  * The program of the wrangler that is installed here. Not through npx: killing npx leaves wrangler, workerd and esbuild behind.
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
  */
 export function wranglerProgram(): string {
   try {
-    return join(dirname(fileURLToPath(import.meta.resolve('wrangler/package.json'))), 'bin/wrangler.js')
+    return join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin/wrangler.js')
   } catch (error) {
     throw new Error('wrangler is not installed: npm install --save-dev wrangler', { cause: error })
   }

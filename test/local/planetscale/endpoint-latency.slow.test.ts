@@ -27,7 +27,15 @@ async function finishingOrder(work: Record<string, Promise<unknown>>): Promise<s
 
 describe('The behaviour of the endpoint', () => {
   it('is set and read for one credential, and reset by an empty object', async () => {
-    const none = { latencyMs: 0, commitMs: 0, transactionMs: 20_000, faults: [], record: false, safeMigrations: false }
+    const none = {
+      latencyMs: 0,
+      commitMs: 0,
+      transactionMs: 20_000,
+      faults: [],
+      record: false,
+      safeMigrations: false,
+      sqlMode: null,
+    }
     expect((await db.send('/local/behaviour', { method: 'GET' })).body).toEqual(none)
     const faults: Fault[] = [{ action: 'html', match: 'never' }]
     expect(await db.behave({ latencyMs: 1, faults })).toEqual({ ...none, latencyMs: 1, faults })

@@ -1,0 +1,40 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { takeDatabase } from '../harness/taken-databases.ts'
+import { count, hit } from '../local/newcomer.ts'
+import { saying } from '../local/npm-script.ts'
+import { packNextVersion } from '../local/packed-package.ts'
+import { StandInAccount } from '../local/stand-in-account.ts'
+import { ownWorkerOfFile } from './own-worker.ts'
+
+const worker = ownWorkerOfFile('own-worker-deploy')
+
+it('deploy stores secrets, makes tables and waits for the first hit; the next version keeps all', async () => {
+  const account = await StandInAccount.start(worker.folder, onTestFinished)
+  const { url } = account
+  const missing = await worker.script('deploy', { DATABASE_URL: '' }).outcome()
+  expect(missing).toEqual(saying(1, 'DATABASE_URL is missing: https://USER:PASSWORD@HOST'))
+
+  const { databaseUrl } = await takeDatabase({ empty: true })
+  const first = worker.script('deploy', { DATABASE_URL: databaseUrl, CI: '' })
+  await first.printed(/Waiting for the first hit/)
+  expect(first.output).toContain('Made the tables: 0001_')
+  expect(first.output).toContain(`<script defer src="${url}/slotted.js"></script>`)
+  const token = account.secrets.get('API_TOKEN')!
+  expect(first.output).toContain(token)
+  expect(account.secrets.get('DATABASE_URL')).toBe(databaseUrl)
+  expect((await hit(url)).headers.get('X-Hit')).toBe('ignored; reason=origin')
+  await first.printed(/A hit was not counted/)
+  expect((await hit(url, { Origin: 'https://blog.example' })).headers.get('X-Hit')).toBe('counted')
+  expect(await first.outcome()).toEqual(saying(0, 'It counts: /blog/hello'))
+
+  const secrets = new Map(account.secrets)
+  const again = await worker.script('deploy').outcome()
+  expect(again).toEqual(saying(1, `${url} is up. Its tables were not migrated`))
+
+  await worker.install(await packNextVersion(worker.packed))
+  const upgrade = await worker.script('deploy', { API_TOKEN: token }).outcome()
+  expect(upgrade).toEqual(saying(0, /Made the tables: 9999_next_version[\s\S]*It counts: \/blog\/hello/))
+  expect(account.secrets).toEqual(secrets)
+  expect(account.deployments).toBe(4)
+  expect(await count(url)).toMatchObject({ count: 1 })
+}, 300_000)

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, expect, inject } from 'vitest'
+import { PRIVATE } from '../local/newcomer.ts'
+import { NpmScript } from '../local/npm-script.ts'
+import { answerOf } from './shipped-worker.ts'
+
+export const run = promisify(execFile)
+// The project's Node, because wrangler refuses older ones.
+export const env = { ...process.env, ...PRIVATE, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+
+/**
+ * A Worker that `init` writes into an empty folder, from the packed package and nothing else, for the tests of a file.
+ * @param name of a folder that no other file uses
+ */
+export function ownWorkerOfFile(name: string) {
+  const worker = {
+    /** The file of the package. */
+    packed: '',
+    folder: '',
+    /** When `init` began: milliseconds of `performance.now()`. */
+    began: 0,
+    /** Installs a file of the package: until it is on npm, it comes from there. */
+    install: (file: string) => run('npm', ['install', '--no-audit', '--no-fund', file], { cwd: worker.folder, env }),
+    init() {
+      const command = ['slotted-counter', 'init', 'my-counter', '--sites', 'https://blog.example']
+      const args = ['exec', '--yes', `--package=${worker.packed}`, '--', ...command]
+      return run('npm', args, { cwd: dirname(worker.folder), env })
+    },
+    script: (name: string, more: NodeJS.ProcessEnv = {}) =>
+      new NpmScript(['--prefix', worker.folder, 'run', name], { ...env, ...more }),
+  }
+  beforeAll(async () => {
+    const empty = join(inject('scratch'), name)
+    await mkdir(empty)
+    worker.packed = await answerOf(inject('packedPackage'))
+    worker.folder = join(empty, 'my-counter')
+    worker.began = performance.now()
+    expect((await worker.init()).stdout).toContain('npm run dev')
+    await worker.install(worker.packed)
+  }, 300_000)
+  return worker
+}
