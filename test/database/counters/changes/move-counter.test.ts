@@ -128,7 +128,8 @@ describe('Renaming and merging', () => {
     await fill(A)
     const before = await historyOf(A)
     const { rolledUpAt } = (await readCounters(db, [A]))[0]!
-    const ofType = () => db.execute('SELECT record_type, period, period_start, range_lane, count FROM type_history ORDER BY 1, 2, 3, 4')
+    const ofType = () =>
+      db.execute('SELECT record_type, period, period_start, range_lane, count FROM type_history ORDER BY 1, 2, 3, 4')
     const typeBefore = await ofType()
     expect(await move(db, A, { kind: 'rename', target: B })).toBe('done')
     expect(rolledUpAt).not.toBe(null)
