@@ -1,9 +1,17 @@
 import { DAY_MS, HOUR_MS, startOf } from '../calendar.ts'
 import { type ChosenPeriod, type Comparison, comparedSpans, type Span } from './comparison.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
-import type { Adjustment, DetailedRow, HistoryReader } from './read-history.ts'
-import { remainderOf, type Selection, selectionOf, sourcesOfSelections, sumSelection } from './selection.ts'
-import { daysOf, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
+import type { Adjustment, DetailedRow, HistoryReader, ReadRows } from './read-history.ts'
+import {
+  remainderOf,
+  type Selection,
+  type Sums,
+  selectionOf,
+  sourcesOfSelections,
+  sumSelection,
+  sumsOf,
+} from './selection.ts'
+import { daysOf, type HistorySource, joinSources, sourcesOf, sumPeriods } from './sum-periods.ts'
 
 /** A count, and what of it is compared with the same part of the predecessor; `null`: nothing can be compared. */
 export interface Compared {
@@ -27,12 +35,16 @@ export interface Units {
   adjustments: Adjustment[]
 }
 
-/** Counts periods that have a predecessor, and what is compared of both. */
-export async function readCompared(
-  { readRows, readBegun }: HistoryReader,
+/**
+ * Counts periods and what is compared of them, and reads the units of the last one, all from one snapshot. The count of a period
+ * without a predecessor is that of its units.
+ */
+export async function readPeriods(
+  { readRows, hoursSince }: HistoryReader,
   periods: readonly ChosenPeriod[],
   now: number,
-): Promise<Compared[]> {
+): Promise<{ compared: Compared[]; units: Units }> {
+  const shown = periods.at(-1)!
   const selections = periods.flatMap((period) => {
     const spans = comparedSpans(period, now)
     if (spans === null) return []
@@ -43,42 +55,52 @@ export async function readCompared(
       ...days.map(remainderOf),
     ]
   })
-  const [{ rows, pending }, begun] = await Promise.all([
-    readRows(periods[0]!.range, sourcesOfSelections(selections)),
-    readBegun(),
-  ])
-  const sum = (selection: Selection) => sumSelection(selection, rows)
+  const sources = [...unitSources(shown, hoursSince), ...sourcesOfSelections(selections)]
+  const read = await readRows(shown.range, joinSources(sources))
+  const sums = sumsOf(read.rows)
+  return {
+    compared: periods.map((period) => comparedOf(period, sums, read, now)),
+    units: unitsOf(shown, read, hoursSince, now),
+  }
+}
+
+function comparedOf(period: ChosenPeriod, sums: Sums, { pending, begun }: ReadRows, now: number): Compared {
+  const sum = (selection: Selection) => sumSelection(selection, sums)
   const isWithoutHour = (day: number) => sum(remainderOf(day)) !== 0n
   const hasBegun = ({ from, firstDay }: Span) =>
     begun <= from ||
     isWithoutHour(firstDay) ||
     sum({ parts: [], hours: [{ sign: '+', from, to: from + HOUR_MS }] }) > 0n
-  return periods.map((period) => {
-    const count = sum(selectionOf(period))
-    const possible = comparedSpans(period, now)
-    const spans = possible && (possible.cutDays.some(isWithoutHour) ? possible.byDay : possible.byHour)
-    const compared = spans !== null && hasBegun(spans.before) ? spans : null
-    return {
-      count: now >= period.from && now < period.to ? count + pending : count,
-      compared: compared && sum(selectionOf(compared.current)),
-      before: compared && sum(selectionOf(compared.before)),
-      spans: compared,
-    }
-  })
+  const count = sum(selectionOf(period))
+  const possible = comparedSpans(period, now)
+  const spans = possible && (possible.cutDays.some(isWithoutHour) ? possible.byDay : possible.byHour)
+  const compared = spans !== null && hasBegun(spans.before) ? spans : null
+  return {
+    count: now >= period.from && now < period.to ? count + pending : count,
+    compared: compared && sum(selectionOf(compared.current)),
+    before: compared && sum(selectionOf(compared.before)),
+    spans: compared,
+  }
 }
 
-/** Reads the units of a period, and the same parts of its predecessor. */
-export async function readUnits(
-  { readRows, hoursSince }: HistoryReader,
-  period: ChosenPeriod,
-  now: number,
-): Promise<Units> {
-  const { range, first, earlier, from, to } = period
+/** The rows of a period's units, and those that say what was imported of them. */
+function unitSources({ range }: ChosenPeriod, hoursSince: number): HistorySource[] {
   const all = daysOf(range)
   const since = { from: Math.max(all.from, Math.ceil(hoursSince / DAY_MS) * DAY_MS), to: all.to }
-  const ofDays: HistorySource[] = range.by === 'hour' || since.from >= since.to ? [] : [{ unit: 'hours', ...since }]
+  const ofDays: HistorySource[] =
+    range.by === 'hour' || since.from >= since.to ? [] : [{ unit: 'hours', spans: [since] }]
   const days = range.by === 'month' ? ofDays.map((source): HistorySource => ({ ...source, unit: 'day' })) : []
-  const { rows, pending, adjustments } = await readRows(range, [...sourcesOf(range), ...days, ...ofDays])
+  return [...sourcesOf(range), ...days, ...ofDays]
+}
+
+/** The units of a period, and the same parts of its predecessor. */
+function unitsOf(
+  period: ChosenPeriod,
+  { rows, pending, adjustments }: ReadRows,
+  hoursSince: number,
+  now: number,
+): Units {
+  const { range, first, earlier, from, to } = period
   const counts = sumPeriods(range, rows)
   const current = periodAt(range, now)
   if (current !== undefined) counts[current]! += pending
@@ -122,12 +144,12 @@ function inUnitsOf({ by, range }: ChosenPeriod, days: Units): Units {
 
 /** The indexes of the units of which part was imported. */
 function importedUnits(range: HistoryRange, rows: readonly DetailedRow[], hoursSince: number): Set<number | undefined> {
-  const hours = range.by === 'hour' ? 'hour' : 'hours'
+  const [whole, hours] = range.by === 'hour' ? ['day', 'hour'] : [range.by, 'hours']
   const rests = new Map<number, bigint>()
   for (const { unit, start, count, imported } of rows) {
     const day = Math.floor(start / DAY_MS) * DAY_MS
     const beyondHours = day < hoursSince ? 0n : unit === 'day' ? count : unit === hours ? -count : 0n
-    rests.set(day, (rests.get(day) ?? 0n) + beyondHours + imported)
+    rests.set(day, (rests.get(day) ?? 0n) + beyondHours + (unit === whole ? imported : 0n))
   }
   return new Set([...rests].filter(([, rest]) => rest > 0n).map(([day]) => periodOfDay(range, day)))
 }

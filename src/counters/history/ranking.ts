@@ -1,5 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt, toText } from '../../database/values.ts'
+import { packedSql, toBigInt, toText, unpack } from '../../database/values.ts'
 import { DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
 import { counterListsSql } from '../counters-sql.ts'
 import type { CounterPlace, KeyedType, RankedCounter } from '../keys/counter-address.ts'
@@ -180,26 +180,33 @@ async function readSelections(
   selections: readonly Selection[],
 ): Promise<bigint[][]> {
   const selects = counterListsSql(counters).flatMap((list) =>
-    selections.flatMap(({ parts, hours }, place) => [
-      ...(['day', 'week', 'month'] as const).flatMap((period) => {
-        const starts = parts.filter((part) => part.period === period).map(({ start }) => `'${dayText(start)}'`)
-        const sql = `SELECT ${place} AS place, '+' AS sign, record_id, SUM(count) AS count FROM counter_periods FORCE INDEX (PRIMARY)
-      WHERE ${list} AND period = ${PERIODS[period]} AND period_start IN (${starts.join(',')}) GROUP BY record_id`
-        return starts.length === 0 ? [] : [sql]
-      }),
-      ...hours.map(
-        ({ sign, from, to }) =>
-          `SELECT ${place} AS place, '${sign}' AS sign, record_id, SUM(count) AS count FROM counter_history FORCE INDEX (PRIMARY)
-      WHERE ${list} AND period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}' GROUP BY record_id`,
-      ),
-    ]),
+    selections.flatMap(({ parts, hours }, place) => {
+      const select = (count: string, table: string, condition: string) =>
+        `SELECT ${packedSql(`${place}`, 'record_id', count)} FROM ${table} FORCE INDEX (PRIMARY)
+      WHERE ${list} AND (${condition}) GROUP BY record_id`
+      const starts = [...Map.groupBy(parts, ({ period }) => period)].map(
+        ([period, same]) =>
+          `period = ${PERIODS[period]} AND period_start IN (${same.map(({ start }) => `'${dayText(start)}'`).join(',')})`,
+      )
+      return [
+        ...(starts.length === 0 ? [] : [select('SUM(count)', 'counter_periods', starts.join(' OR '))]),
+        ...hours.map(({ sign, from, to }) =>
+          select(
+            sign === '-' ? '-SUM(count)' : 'SUM(count)',
+            'counter_history',
+            `period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}'`,
+          ),
+        ),
+      ]
+    }),
   )
-  const counts = selections.map(() => new Map<bigint, bigint>())
+  const counts = selections.map(() => new Map<string, bigint>())
   // In the first hour of a period, nothing is compared yet.
   const { rows } = selects.length === 0 ? { rows: [] } : await db.execute(selects.join('\nUNION ALL '))
-  for (const { place, sign, record_id, count } of rows) {
-    const [of, id, amount] = [counts[Number(place)]!, toBigInt(record_id), toBigInt(count)]
-    of.set(id, (of.get(id) ?? 0n) + (sign === '-' ? -amount : amount))
+  for (const row of rows) {
+    const [place, id, count] = unpack(row) as [string, string, string]
+    const of = counts[Number(place)]!
+    of.set(id, (of.get(id) ?? 0n) + BigInt(count))
   }
-  return counts.map((of) => counters.map(({ recordId }) => of.get(recordId) ?? 0n))
+  return counts.map((of) => counters.map(({ recordId }) => of.get(String(recordId)) ?? 0n))
 }

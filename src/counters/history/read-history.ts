@@ -35,21 +35,29 @@ export interface DetailedRow extends HistoryRow {
   imported: bigint
 }
 
+export interface ReadRows {
+  rows: DetailedRow[]
+  pending: bigint
+  /** Those within the range. */
+  adjustments: Adjustment[]
+  /** The end of the first day with a count; of many counters the first month, because they have too many days. */
+  begun: number
+}
+
 /** Reads the history of a counter, or of all counters of a type or prefix together. */
 export interface HistoryReader {
-  /** Reads rows, pending counts, and the adjustments within the range, from one snapshot. */
-  readRows: (
-    range: HistoryRange,
-    sources: readonly HistorySource[],
-  ) => Promise<{ rows: DetailedRow[]; pending: bigint; adjustments: Adjustment[] }>
-  /** Reads the end of the first day or month with a count. */
-  readBegun: () => Promise<number>
+  /** Reads from one snapshot. */
+  readRows: (range: HistoryRange, sources: readonly HistorySource[]) => Promise<ReadRows>
   /** From then on, days have all their hours: a remainder was imported. */
   hoursSince: number
 }
 
 /** The part of a row whose count was not read. */
 const NOT_READ = 'not read'
+/** The part of the row with the first day or month. */
+const FIRST = 'first'
+/** All parts that are not rows of the history. */
+const OTHER_PARTS = [NOT_READ, FIRST, 'pending', 'adjustment']
 
 /** The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
 type Row = [part: string, at: number, kind: number, count: bigint]
@@ -72,7 +80,7 @@ export async function readCounterHistory(
   now: Date,
   mostPending: number | null = null,
 ): Promise<CounterHistory> {
-  const rows = await readCounterRows(db, counter, range, sourcesOf(range), mostPending)
+  const rows = await readCounterRows(db, counter, range, sourcesOf(range), { mostPending })
   const counts = sumPeriods(range, historyRows(rows))
   const current = periodAt(range, now.getTime())
   if (current !== undefined) counts[current]! += pendingOf(rows)
@@ -85,10 +93,10 @@ async function readCounterRows(
   counter: CounterAddress,
   range: HistoryRange,
   sources: readonly HistorySource[],
-  mostPending: number | null = null,
+  { mostPending = null, first = false }: { mostPending?: number | null; first?: boolean },
 ): Promise<Row[]> {
   const { recordType, recordId } = counter
-  const found = await readParts(db, [
+  const parts = [
     ...sources.map((source) => {
       const { table, period, time } = columnsOf(source)
       const [at, count, group] =
@@ -100,6 +108,15 @@ async function readCounterRows(
       }
     }),
     { sql: `SELECT ${pendingSql(counter, mostPending)}`, args: [] },
+    ...(first
+      ? [
+          {
+            sql: `SELECT ${rowSql(FIRST, hoursSql('MIN(h.period_start)'), '0', '0')} FROM counter_periods AS h FORCE INDEX (PRIMARY)
+      WHERE h.record_type = ? AND h.record_id = ? AND h.period = ${PERIODS.day}`,
+            args: [recordType, recordId],
+          },
+        ]
+      : []),
     {
       sql: `(SELECT ${rowSql('adjustment', `TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000`, 'kind', 'count')}
         FROM counter_adjustments FORCE INDEX (PRIMARY)
@@ -107,8 +124,12 @@ async function readCounterRows(
         ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
       args: [recordType, recordId, new Date(range.edges[0]!), new Date(range.edges.at(-1)!)],
     },
-  ])
-  return unpacked(found)
+  ]
+  const { rows } = await db.execute(
+    parts.map(({ sql }) => sql).join('\nUNION ALL '),
+    parts.flatMap(({ args }) => args),
+  )
+  return unpacked(rows)
 }
 
 function pendingSql(counter: CounterAddress, most: number | null): string {
@@ -148,32 +169,28 @@ export async function readSumHistory(
   range: HistoryRange,
   limit?: PrefixLimit,
 ): Promise<bigint[]> {
-  return sumPeriods(range, historyRows(await readSumRows(db, of, range, sourcesOf(range), limit)))
-}
-
-function readSumRows(
-  db: Executor,
-  of: SumOf,
-  range: HistoryRange,
-  sources: readonly HistorySource[],
-  limit?: PrefixLimit | null,
-): Promise<Row[]> {
-  return of.name === '' ? readTypeRows(db, of.recordType, sources) : readPrefixRows(db, of, range, sources, limit)
+  const sources = sourcesOf(range)
+  if (of.name === '') return sumPeriods(range, historyRows(await readTypeRows(db, of.recordType, sources)))
+  await checkPrefix(db, of, limit ?? usualLimit(range, sources))
+  return sumPeriods(range, historyRows(await readPrefixRows(db, of, sources)))
 }
 
 async function readPrefixRows(
   db: Executor,
   of: SumOf,
-  range: HistoryRange,
   sources: readonly HistorySource[],
-  limit: PrefixLimit | null = usualLimit(range, sources),
+  first = false,
 ): Promise<Row[]> {
-  await checkPrefix(db, of, limit)
+  const from = (table: string) => fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
   const parts = sources.map((source) => {
     const { table, period, time } = columnsOf(source)
     return `SELECT '${source.unit}' AS part, ${hoursSql(time)} AS at, h.count AS number
-        ${fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')} ${period} AND ${sourceSql(source, 'h.period_start')}`
+        ${from(table)} ${period} AND ${sourceSql(source, 'h.period_start')}`
   })
+  if (first) {
+    parts.push(`SELECT '${FIRST}', ${hoursSql('MIN(h.period_start)')}, 0
+        ${from('counter_periods')} AND h.period = ${PERIODS.month} GROUP BY h.record_id`)
+  }
   // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
   const { rows } = await db.execute(
     `SELECT part, at, SUM(number) AS count FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, at`,
@@ -191,27 +208,35 @@ function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]):
  * A period has a row for each lane; those of the import lane have a kind that is not 0. They are not added up with GROUP BY: vtgate
  * would then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
  */
-async function readTypeRows(db: Executor, recordType: number, sources: readonly HistorySource[]): Promise<Row[]> {
-  const parts = sources.map((source) => ({
-    sql: `SELECT ${rowSql(source.unit, hoursSql('period_start'), `range_lane & ${IMPORT_LANE}`, 'count')} FROM type_history
-      WHERE record_type = ? AND period = ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source, 'period_start')}`,
-    args: [recordType],
-  }))
-  return unpacked(await readParts(db, parts))
+async function readTypeRows(
+  db: Executor,
+  recordType: number,
+  sources: readonly HistorySource[],
+  first = false,
+): Promise<Row[]> {
+  const from = `FROM type_history WHERE record_type = ${recordType} AND period`
+  const parts = sources.map(
+    (source) => `SELECT ${rowSql(source.unit, hoursSql('period_start'), `range_lane & ${IMPORT_LANE}`, 'count')}
+      ${from} = ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source, 'period_start')}`,
+  )
+  if (first) {
+    parts.push(`SELECT ${rowSql(FIRST, hoursSql('period_start'), '0', '0')}
+      ${from} = ${PERIODS.day} AND period_start = (SELECT MIN(period_start) ${from} = ${PERIODS.day})`)
+  }
+  const { rows } = await db.execute(parts.join('\nUNION ALL '))
+  return unpacked(rows)
 }
 
 /** The history of a sum, whose prefix was checked before (`checkPrefix`). */
 export function historyOfSum(db: Executor, of: SumOf): HistoryReader {
   const isType = of.name === ''
   return {
-    readRows: async (range, sources) => {
-      const rows = await readSumRows(db, of, range, sources, null)
-      return { rows: historyRows(rows), pending: 0n, adjustments: [] }
+    readRows: async (_, sources) => {
+      const rows = isType
+        ? await readTypeRows(db, of.recordType, sources, true)
+        : await readPrefixRows(db, of, sources, true)
+      return { rows: historyRows(rows), pending: 0n, adjustments: [], begun: begunOf(rows, isType ? 1 : 31) }
     },
-    readBegun: () =>
-      isType
-        ? readBegun(db, 'day', `FROM type_history AS h FORCE INDEX (PRIMARY) WHERE h.record_type = ${of.recordType}`)
-        : readBegun(db, 'month', fromNamesSql(of, 'counter_periods AS h FORCE INDEX (PRIMARY)', 'h')),
     // Rows say what was imported of a type. All hours of the keys of a prefix would be too many.
     hoursSince: Number.POSITIVE_INFINITY,
   }
@@ -219,37 +244,23 @@ export function historyOfSum(db: Executor, of: SumOf): HistoryReader {
 
 /** The history of one counter. */
 export function historyOfCounter(db: Executor, counter: CounterAddress, hoursSince: number): HistoryReader {
-  const { recordType, recordId } = counter
   return {
     readRows: async (range, sources) => {
-      const rows = await readCounterRows(db, counter, range, sources)
-      return { rows: historyRows(rows), pending: pendingOf(rows), adjustments: adjustmentsOf(rows) }
+      const rows = await readCounterRows(db, counter, range, sources, { first: true })
+      return {
+        rows: historyRows(rows),
+        pending: pendingOf(rows),
+        adjustments: adjustmentsOf(rows),
+        begun: begunOf(rows, 1),
+      }
     },
-    readBegun: () =>
-      readBegun(
-        db,
-        'day',
-        `FROM counter_periods AS h FORCE INDEX (PRIMARY) WHERE h.record_type = ${recordType} AND h.record_id = ${recordId}`,
-      ),
     hoursSince,
   }
 }
 
-/** Reads when the first day of a history was over; of many counters the first month, because they have too many days. */
-async function readBegun(db: Executor, period: 'day' | 'month', from: string): Promise<number> {
-  const { rows } = await db.execute(`SELECT MIN(h.period_start) AS first ${from} AND h.period = ${PERIODS[period]}`)
-  const first = rows[0]?.first ?? null
-  if (first === null) return Number.POSITIVE_INFINITY
-  return Date.parse(String(first).slice(0, 10)) + (period === 'day' ? 1 : 31) * DAY_MS
-}
-
-/** @param parts the SELECTs of a union */
-async function readParts(db: Executor, parts: readonly { sql: string; args: unknown[] }[]) {
-  const { rows } = await db.execute(
-    parts.map(({ sql }) => sql).join('\nUNION ALL '),
-    parts.flatMap(({ args }) => args),
-  )
-  return rows
+/** @param days those of the first day or month */
+function begunOf(rows: readonly Row[], days: number): number {
+  return Math.min(...rows.filter(([part]) => part === FIRST).map(([, at]) => at * HOUR_MS + days * DAY_MS))
 }
 
 function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
@@ -262,7 +273,7 @@ function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
 
 function historyRows(rows: readonly Row[]): DetailedRow[] {
   return rows.flatMap(([part, at, kind, count]) => {
-    if (part === 'pending' || part === NOT_READ || part === 'adjustment') return []
+    if (OTHER_PARTS.includes(part)) return []
     const unit = part as DetailedRow['unit']
     return [{ unit, start: at * HOUR_MS, count, imported: kind === 0 ? 0n : count }]
   })

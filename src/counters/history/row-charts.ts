@@ -29,12 +29,12 @@ export async function readRowCharts(
   const at = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${column})`
   const selects = counterListsSql(counters).flatMap((list) => [
     `SELECT ${packedSql('record_id', `'${unit}'`, at('period_start'), 'count')} FROM counter_periods FORCE INDEX (PRIMARY)
-      WHERE ${list} AND period = ${PERIODS[unit]} AND ${sourceSql({ unit, ...days }, 'period_start')}`,
+      WHERE ${list} AND period = ${PERIODS[unit]} AND ${sourceSql({ unit, spans: [days] }, 'period_start')}`,
     ...(hours.length === 0
       ? []
       : [
           `SELECT ${packedSql('record_id', "'hour'", at('MIN(period_start)'), 'SUM(count)')} FROM counter_history FORCE INDEX (PRIMARY)
-      WHERE ${list} AND ${sourceSql({ unit: 'hour', ...days, only: { around: null, times: hours } }, 'period_start')}
+      WHERE ${list} AND ${sourceSql({ unit: 'hour', spans: hours }, 'period_start')}
       GROUP BY record_id, ${range.by === 'hour' ? 'period_start' : 'DATE(period_start)'}`,
         ]),
   ])

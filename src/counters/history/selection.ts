@@ -53,27 +53,35 @@ export function remainderOf(day: number): Selection {
   return { parts: [{ period: 'day', start: day }], hours: [{ sign: '-', from: day, to: day + DAY_MS }] }
 }
 
-/** The rows of some selections, each once. */
+/** The rows of some selections. */
 export function sourcesOfSelections(selections: readonly Selection[]): HistorySource[] {
-  return (['day', 'week', 'month', 'hour'] as const).flatMap((unit) => {
-    const wanted = selections.flatMap(({ parts, hours }): Times[] =>
-      unit === 'hour'
-        ? hours
-        : parts.filter(({ period }) => period === unit).map(({ start }) => ({ from: start, to: start + DAY_MS })),
-    )
-    const times = [...new Map(wanted.map(({ from, to }) => [`${from} ${to}`, { from, to }])).values()]
-    const [from, to] = [Math.min(...times.map(({ from }) => from)), Math.max(...times.map(({ to }) => to))]
-    return times.length === 0 ? [] : [{ unit, from, to, only: { around: null, times } }]
-  })
+  return selections.flatMap(({ parts, hours }): HistorySource[] => [
+    ...parts.map(({ period, start }) => ({ unit: period, spans: [{ from: start, to: start + DAY_MS }] })),
+    ...hours.map(({ from, to }) => ({ unit: 'hour' as const, spans: [{ from, to }] })),
+  ])
 }
 
-/** @param rows may contain others */
-export function sumSelection({ parts, hours }: Selection, rows: readonly HistoryRow[]): bigint {
-  return rows.reduce((sum, { unit, start, count }) => {
-    if (unit !== 'hour') return parts.some((part) => part.period === unit && part.start === start) ? sum + count : sum
-    return hours.reduce(
-      (sum, { sign, from, to }) => (start < from || start >= to ? sum : sign === '+' ? sum + count : sum - count),
-      sum,
-    )
-  }, 0n)
+/** Counts by unit and start, for `sumSelection`. */
+export type Sums = ReadonlyMap<string, bigint>
+
+export function sumsOf(rows: readonly HistoryRow[]): Sums {
+  const sums = new Map<string, bigint>()
+  for (const { unit, start, count } of rows) {
+    const row = `${unit} ${start}`
+    sums.set(row, (sums.get(row) ?? 0n) + count)
+  }
+  return sums
+}
+
+/** @param sums may contain other rows */
+export function sumSelection({ parts, hours }: Selection, sums: Sums): bigint {
+  let sum = 0n
+  for (const { period, start } of parts) sum += sums.get(`${period} ${start}`) ?? 0n
+  for (const { sign, from, to } of hours) {
+    for (let at = Math.ceil(from / HOUR_MS) * HOUR_MS; at < to; at += HOUR_MS) {
+      const count = sums.get(`hour ${at}`) ?? 0n
+      sum += sign === '+' ? count : -count
+    }
+  }
+  return sum
 }

@@ -14,11 +14,10 @@ export interface Times {
   to: number
 }
 
-/** Rows of one unit that begin between two times. */
-export interface HistorySource extends Times {
+/** Rows of one unit that begin in any of some spans. */
+export interface HistorySource {
   unit: HistoryRow['unit']
-  /** Only the hours around midnights, and those that begin at certain times. Default: all. */
-  only?: { around: Midnights | null; times: readonly Times[] }
+  spans: readonly (Times & { only?: Midnights })[]
 }
 
 /** Hours before and after the midnight in UTC at which each day, week or month begins. */
@@ -34,8 +33,8 @@ export function sourcesOf(range: HistoryRange): HistorySource[] {
   const days = daysOf(range)
   if (by === 'hour') {
     return [
-      { unit: 'day', ...days },
-      { unit: 'hour', ...days },
+      { unit: 'day', spans: [days] },
+      { unit: 'hour', spans: [days] },
     ]
   }
   const dates = [...indexByDate.keys()]
@@ -44,9 +43,24 @@ export function sourcesOf(range: HistoryRange): HistorySource[] {
     .concat(zone.dateAt(edges.at(-1)!) - edges.at(-1)!)
   const before = Math.ceil(Math.max(0, ...leads) / HOUR_MS)
   const after = Math.ceil(Math.max(0, ...leads.map((lead) => -lead)) / HOUR_MS)
-  const units: HistorySource = { unit: by, from: dates[0]!, to: dates.at(-1)! + DAY_MS }
+  const units: HistorySource = { unit: by, spans: [{ from: dates[0]!, to: dates.at(-1)! + DAY_MS }] }
   if (before === 0 && after === 0) return [units]
-  return [units, { unit: 'hour', ...days, only: { around: { of: by, before, after }, times: [] } }]
+  return [units, { unit: 'hour', spans: [{ ...days, only: { of: by, before, after } }] }]
+}
+
+/** The same rows, each once: one source for each unit. */
+export function joinSources(sources: readonly HistorySource[]): HistorySource[] {
+  return [...Map.groupBy(sources, ({ unit }) => unit)].map(([unit, same]) => {
+    const spans = same.flatMap(({ spans }) => spans)
+    const whole = spans.filter(({ only }) => only === undefined).sort((a, b) => a.from - b.from)
+    const joined: Times[] = []
+    for (const { from, to } of whole) {
+      const last = joined.at(-1)
+      if (last === undefined || from > last.to) joined.push({ from, to })
+      else last.to = Math.max(last.to, to)
+    }
+    return { unit, spans: [...joined, ...spans.filter(({ only }) => only !== undefined)] }
+  })
 }
 
 /** The fewest days of a unit; of hours, none. */
@@ -54,8 +68,8 @@ export const LEAST_DAYS: Partial<Record<HistoryRow['unit'], number>> = { day: 1,
 
 /** The most rows that sources have of one counter, if hours are kept for `hourDays`. */
 export function mostRows(sources: readonly HistorySource[], hourDays: number): number {
-  return sources.reduce((rows, { unit, from, to }) => {
-    const days = (to - from) / DAY_MS
+  return sources.reduce((rows, { unit, spans }) => {
+    const days = spans.reduce((sum, { from, to }) => sum + (to - from) / DAY_MS, 0)
     const least = LEAST_DAYS[unit]
     return rows + (least === undefined ? 24 * Math.min(days, hourDays) : Math.ceil(days / least))
   }, 0)
@@ -69,11 +83,12 @@ export function daysOf({ edges }: HistoryRange): Times {
   }
 }
 
-export function sourceSql({ from, to, only }: HistorySource, column: string): string {
-  const within = (times: Times) => `${column} >= '${timeOf(times.from)}' AND ${column} < '${timeOf(times.to)}'`
-  if (only === undefined) return within({ from, to })
-  const around = only.around === null ? [] : aroundSql(only.around, column)
-  return `${within({ from, to })} AND (${[...around, ...only.times.map(within)].join(' OR ')})`
+export function sourceSql({ spans }: HistorySource, column: string): string {
+  const conditions = spans.map(({ from, to, only }) => {
+    const within = `${column} >= '${timeOf(from)}' AND ${column} < '${timeOf(to)}'`
+    return only === undefined ? within : `${within} AND (${aroundSql(only, column).join(' OR ')})`
+  })
+  return `(${conditions.join(' OR ')})`
 }
 
 function aroundSql({ of, before, after }: Midnights, column: string): string[] {

@@ -1,6 +1,6 @@
 import { dayText } from '../../counters/calendar.ts'
 import { type ChosenPeriod, chosenPeriod } from '../../counters/history/comparison.ts'
-import { type Compared, readCompared, readUnits, type Units } from '../../counters/history/period-counts.ts'
+import { type Compared, readPeriods, type Units } from '../../counters/history/period-counts.ts'
 import type { HistoryReader } from '../../counters/history/read-history.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import type { Source } from './numbers-query.ts'
@@ -25,10 +25,7 @@ export async function readHistory(
   reader: HistoryReader,
 ): Promise<ReadHistory> {
   const periods = FIGURES.map((name) => chosenPeriod({ name }, tz, now))
-  const [compared, units] = await Promise.all([
-    readCompared(reader, [...periods, period], now.getTime()),
-    readUnits(reader, period, now.getTime()),
-  ])
+  const { compared, units } = await readPeriods(reader, [...periods, period], now.getTime())
   const figures = periods.map((period, index) => ({ period, counts: compared[index]! }))
   return { figures, compared: compared.at(-1)!, units }
 }

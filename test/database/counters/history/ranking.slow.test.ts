@@ -7,7 +7,7 @@ import {
   PERIOD_NAMES,
   type Span,
 } from '../../../../src/counters/history/comparison.ts'
-import { readCompared, readUnits } from '../../../../src/counters/history/period-counts.ts'
+import { readPeriods } from '../../../../src/counters/history/period-counts.ts'
 import { periodAt, periodOfDay } from '../../../../src/counters/history/range.ts'
 import { readPeriodCounts, readPrefixRanking, readRanking } from '../../../../src/counters/history/ranking.ts'
 import { historyOfCounter, historyOfSum } from '../../../../src/counters/history/read-history.ts'
@@ -121,9 +121,10 @@ describe.each(NOWS)('At %s', (text) => {
 
       const say = `${zone} ${JSON.stringify(one)}`
       const reader = historyOfSum(db, await sumOf(1, null))
-      const shown = (await readCompared(reader, [period], now.getTime()))[0]!
+      const { compared, units } = await readPeriods(reader, [period], now.getTime())
+      const shown = compared[0]!
       expect(shown.count, say).toBe(countedIn(period))
-      expect((await readUnits(reader, period, now.getTime())).counts, say).toEqual(countsOf(period))
+      expect(units.counts, say).toEqual(countsOf(period))
 
       const { counters, certain, more } = await readRanking(db, TYPE, period, 10)
       const expected = KEYS.map((key) => ({ key, count: countedIn(period, (count) => count.key === key) }))
@@ -156,8 +157,8 @@ describe.each(NOWS)('At %s', (text) => {
       )
       partsCompared += cutDays.length
       const counter = await addressOfKey(TYPE, '/')
-      const own = await readUnits(historyOfCounter(db, counter, 0), period, now.getTime())
-      expect(own.counts, say).toEqual(countsOf(period, ({ key }) => key === counter.name))
+      const own = await readPeriods(historyOfCounter(db, counter, 0), [period], now.getTime())
+      expect(own.units.counts, say).toEqual(countsOf(period, ({ key }) => key === counter.name))
     }
     expect(partsCompared).toBeGreaterThan(1)
   })
@@ -171,15 +172,15 @@ describe.each(NOWS)('At %s', (text) => {
           .filter((count) => count.imported)
           .map(({ at }) => at),
       )
-    const ofType = await readUnits(historyOfSum(db, await sumOf(1, null)), period, now.getTime())
-    const days = ofType.starts
+    const ofType = await readPeriods(historyOfSum(db, await sumOf(1, null)), [period], now.getTime())
+    const days = ofType.units.starts
     const all = imported(() => true)
-    expect(ofType.imported).toEqual(days.map((day) => all.has(day)))
+    expect(ofType.units.imported).toEqual(days.map((day) => all.has(day)))
     expect(all.size).toBeGreaterThan(3)
     const counter = await addressOfKey(TYPE, '/')
-    const own = await readUnits(historyOfCounter(db, counter, 0), period, now.getTime())
+    const own = await readPeriods(historyOfCounter(db, counter, 0), [period], now.getTime())
     const ofCounter = imported(({ key }) => key === '/')
-    expect(own.imported).toEqual(days.map((day) => ofCounter.has(day)))
+    expect(own.units.imported).toEqual(days.map((day) => ofCounter.has(day)))
   })
 })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { startOf } from '../../../../src/counters/calendar.ts'
 import { type ChosenPeriod, chosenPeriod, type Span } from '../../../../src/counters/history/comparison.ts'
-import { readCompared, readUnits } from '../../../../src/counters/history/period-counts.ts'
+import { readPeriods } from '../../../../src/counters/history/period-counts.ts'
 import type { DetailedRow, HistoryReader } from '../../../../src/counters/history/read-history.ts'
 
 const HOUR_MS = 3_600_000
@@ -27,18 +27,19 @@ function readerOf(counts: readonly Count[]): HistoryReader {
   )
   return {
     readRows: async (_, sources) => ({
-      rows: sources.flatMap(({ unit, from, to, only }) =>
-        rows.filter((row) => {
-          if (row.unit !== unit || row.start < from || row.start >= to) return false
-          const hour = new Date(row.start).getUTCHours()
-          const isNear = only?.around && (hour >= 24 - only.around.before || hour < only.around.after)
-          return only === undefined || isNear || only.times.some(({ from, to }) => row.start >= from && row.start < to)
-        }),
+      rows: sources.flatMap(({ unit, spans }) =>
+        rows.filter((row) =>
+          spans.some(({ from, to, only }) => {
+            if (row.unit !== unit || row.start < from || row.start >= to) return false
+            const hour = new Date(row.start).getUTCHours()
+            return only === undefined || hour >= 24 - only.before || hour < only.after
+          }),
+        ),
       ),
       pending: 0n,
       adjustments: [],
+      begun: Math.min(...counts.map(({ at }) => startOf('day', new Date(at)).getTime() + DAY_MS)),
     }),
-    readBegun: async () => Math.min(...counts.map(({ at }) => startOf('day', new Date(at)).getTime() + DAY_MS)),
     hoursSince: Number.POSITIVE_INFINITY,
   }
 }
@@ -75,7 +76,7 @@ describe('What is counted of a period', () => {
         const periods = [...(['30d', '7d', 'today', '90d', '12m'] as const).map((name) => ({ name })), custom].map(
           (asked) => chosenPeriod(asked, timeZone, new Date(now)),
         )
-        const compared = await readCompared(readerOf(counts), periods, now)
+        const { compared, units } = await readPeriods(readerOf(counts), periods, now)
         const expected = (period: ChosenPeriod, index: number) => {
           const spans = compared[index]!.spans
           return {
@@ -87,10 +88,9 @@ describe('What is counted of a period', () => {
         }
         expect([timeZone, text, compared]).toEqual([timeZone, text, periods.map(expected)])
         // The units of a finished period add up to it, and those of its predecessor to that.
-        const { counts: units, previous } = await readUnits(readerOf(counts), periods.at(-1)!, now)
         const total = (all: readonly (bigint | null)[]) => all.reduce((sum: bigint, count) => sum + (count ?? 0n), 0n)
-        expect(total(units)).toBe(compared.at(-1)!.count)
-        if (compared.at(-1)!.spans !== null) expect(total(previous)).toBe(compared.at(-1)!.before)
+        expect(total(units.counts)).toBe(compared.at(-1)!.count)
+        if (compared.at(-1)!.spans !== null) expect(total(units.previous)).toBe(compared.at(-1)!.before)
       }),
       { numRuns: 100 },
     )
@@ -102,8 +102,8 @@ async function previousOf(day: string, timeZone: string): Promise<(number | null
   const now = new Date('2026-11-26T10:30:00Z')
   const period = chosenPeriod({ name: 'custom', from: day, to: day }, timeZone, now)
   const counts = period.range.edges.slice(0, -1).map((at, i) => ({ at, amount: BigInt(i + 1), imported: false }))
-  const { previous } = await readUnits(readerOf(counts), period, now.getTime())
-  return previous.map((count) => (count === null ? null : Number(count)))
+  const { units } = await readPeriods(readerOf(counts), [period], now.getTime())
+  return units.previous.map((count) => (count === null ? null : Number(count)))
 }
 
 const hours = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
