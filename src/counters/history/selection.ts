@@ -62,13 +62,14 @@ export function sourcesOfSelections(selections: readonly Selection[]): HistorySo
 }
 
 /** Counts by unit and start, for `sumSelection`. */
-export type Sums = ReadonlyMap<string, bigint>
+export type Sums = ReadonlyMap<HistoryRow['unit'], ReadonlyMap<number, bigint>>
 
 export function sumsOf(rows: readonly HistoryRow[]): Sums {
-  const sums = new Map<string, bigint>()
+  const sums = new Map<HistoryRow['unit'], Map<number, bigint>>()
   for (const { unit, start, count } of rows) {
-    const row = `${unit} ${start}`
-    sums.set(row, (sums.get(row) ?? 0n) + count)
+    const ofUnit = sums.get(unit) ?? new Map<number, bigint>()
+    ofUnit.set(start, (ofUnit.get(start) ?? 0n) + count)
+    sums.set(unit, ofUnit)
   }
   return sums
 }
@@ -76,10 +77,10 @@ export function sumsOf(rows: readonly HistoryRow[]): Sums {
 /** @param sums may contain other rows */
 export function sumSelection({ parts, hours }: Selection, sums: Sums): bigint {
   let sum = 0n
-  for (const { period, start } of parts) sum += sums.get(`${period} ${start}`) ?? 0n
+  for (const { period, start } of parts) sum += sums.get(period)?.get(start) ?? 0n
   for (const { sign, from, to } of hours) {
     for (let at = Math.ceil(from / HOUR_MS) * HOUR_MS; at < to; at += HOUR_MS) {
-      const count = sums.get(`hour ${at}`) ?? 0n
+      const count = sums.get('hour')?.get(at) ?? 0n
       sum += sign === '+' ? count : -count
     }
   }

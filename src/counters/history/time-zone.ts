@@ -1,8 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../calendar.ts'
 
 /**
- * A look-up takes about 1.5 µs, so offsets are kept for both ends of a block, and looked up in between only if these differ.
- * Since 1970, no clocks were put forward and back again in less than a week.
+ * A look-up takes about 1.5 µs, so offsets are kept for both ends of a block. In between, offsets are looked up only if these
+ * differ, and only around the change. Since 1970, no clocks were put forward and back again in less than a week.
  */
 const BLOCK_MS = 4 * DAY_MS
 
@@ -12,7 +12,8 @@ export class TimeZone {
   readonly #format: Intl.DateTimeFormat
   /** By the start of their block. */
   readonly #offsets = new Map<number, number>()
-
+  /** The last instant that is known to be before a change, and the first after it, by the start of their block. */
+  readonly #changes = new Map<number, { before: number; after: number }>()
   readonly #texts = new Map<number, string>()
 
   /** @throws {RangeError} if there is no such time zone */
@@ -25,8 +26,16 @@ export class TimeZone {
   /** The offset from UTC at an instant. Both in milliseconds. */
   offsetAt(at: number): number {
     const block = Math.floor(at / BLOCK_MS) * BLOCK_MS
-    const offset = this.#atStartOf(block)
-    return offset === this.#atStartOf(block + BLOCK_MS) ? offset : this.#lookUp(at)
+    const [offset, later] = [this.#atStartOf(block), this.#atStartOf(block + BLOCK_MS)]
+    if (offset === later) return offset
+    const change = this.#changes.get(block) ?? { before: block, after: block + BLOCK_MS }
+    if (at <= change.before) return offset
+    if (at >= change.after) return later
+    const found = this.#lookUp(at)
+    if (found === offset) change.before = at
+    else if (found === later) change.after = at
+    this.#changes.set(block, change)
+    return found
   }
 
   /** The local date at an instant, as the midnight in UTC with that date. */

@@ -50,7 +50,9 @@ const count = (range: HistoryRange, rows: readonly HistoryRow[]) => {
   return sumPeriods(
     range,
     rows.filter((row) =>
-      sources.some(({ unit, from, to }) => row.unit === unit && row.start >= from && row.start < to),
+      sources.some(
+        ({ unit, spans }) => row.unit === unit && spans.some(({ from, to }) => row.start >= from && row.start < to),
+      ),
     ),
   )
 }
