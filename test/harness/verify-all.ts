@@ -1,6 +1,5 @@
 import type { Mismatch } from '../../src/counters/verify/mismatch.ts'
-import { FIRST_POSITION, type VerifyPosition } from '../../src/counters/verify/position.ts'
-import { verifyPage } from '../../src/counters/verify/verify.ts'
+import { FIRST_POSITION, type VerifyPosition, verifyPage } from '../../src/counters/verify/verify.ts'
 import type { Database } from '../../src/database/database.ts'
 
 /**

@@ -1,11 +1,9 @@
-import type { Database, Executor } from '../../database/database.ts'
+import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry-and-breaker.ts'
-import { countStatements } from '../../database/statement-budget.ts'
 import { toDate } from '../../database/values.ts'
 import { type RunBudgets, VERIFICATION } from '../background-runs.ts'
 import { DAY_MS, dayText, timeText } from '../calendar.ts'
-import { FIRST_POSITION, readPosition, type VerifyPosition, writePosition } from './position.ts'
-import { verifyPage } from './verify.ts'
+import { FIRST_POSITION, readPosition, type VerifyPosition, verifyPage, writePosition } from './verify.ts'
 
 /** The statements of a page at most: one of hours with a mismatch, which is read twice. */
 const PAGE_STATEMENTS = 8
