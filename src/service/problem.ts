@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../config/mistakes.ts'
 import { type ChangeRefusal, ChangeRefused, KeyReused } from '../counters/changes/change.ts'
-import { MAX_ROWS } from '../counters/changes/counter-state.ts'
+import { MAX_ROWS } from '../counters/changes/move-counter.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_ROWS } from '../../../../src/counters/changes/counter-state.ts'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
-import type { MoveRequest } from '../../../../src/counters/changes/move-counter.ts'
+import { MAX_ROWS, type MoveRequest } from '../../../../src/counters/changes/move-counter.ts'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
