@@ -4,6 +4,7 @@ import {
   applyMigrations,
   type Migration,
   MigrationStopped,
+  missingSharding,
   OtherKeyspace,
   RECORD,
   readMissing,
@@ -11,7 +12,6 @@ import {
   recordAll,
 } from '../../src/database/migrations.ts'
 import { NOT_STRICT, readServerIdentity } from '../../src/database/server-statistics.ts'
-import { missingSharding } from '../../src/database/sharding.ts'
 import { connectDatabase } from '../database-connection.ts'
 import { readMigrations } from './migrations-folder.ts'
 

@@ -1,6 +1,5 @@
-import type { Database, Executor } from '../database/database.ts'
+import { countStatements, type Database, type Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { countStatements } from '../database/statement-budget.ts'
 import { toBigInt, toDate } from '../database/values.ts'
 import { byRange } from './ranges.ts'
 

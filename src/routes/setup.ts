@@ -1,9 +1,11 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { countStatements } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import {
   applyMigrations,
   MigrationStopped,
+  missingSharding,
   OtherKeyspace,
   RECORD,
   readMissing,
@@ -12,8 +14,6 @@ import {
 } from '../database/migrations.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { NOT_STRICT, readServerIdentity } from '../database/server-statistics.ts'
-import { missingSharding } from '../database/sharding.ts'
-import { countStatements } from '../database/statement-budget.ts'
 import { MIGRATIONS } from '../generated.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'

@@ -1,6 +1,5 @@
-import type { Database, Executor } from '../../database/database.ts'
+import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
-import { countStatements } from '../../database/statement-budget.ts'
 import { toBigInt } from '../../database/values.ts'
 import { hash64 } from '../ids.ts'
 import { Overtaken } from '../ledger/totals.ts'

@@ -1,6 +1,5 @@
-import type { Database, Executor } from '../../database/database.ts'
+import { type CountedDatabase, countStatements, type Database, type Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry-and-breaker.ts'
-import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
 import { toBigInt } from '../../database/values.ts'
 import type { StoppedBy } from '../background-runs.ts'
 import { earliest } from '../calendar.ts'

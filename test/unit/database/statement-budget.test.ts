@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Database, Executor } from '../../../src/database/database.ts'
-import { countStatements } from '../../../src/database/statement-budget.ts'
+import { countStatements, type Database, type Executor } from '../../../src/database/database.ts'
 
 /** Returns each statement as a row. Fails at the statement FAIL, and at COMMIT if `failingCommit`. */
 function echo({ failingCommit = false } = {}): Database {
