@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { DEFAULT_COUNTERS } from '../../src/config/default-types.ts'
+import { DEFAULT_COUNTERS } from '../../src/config/read-types.ts'
 import { readToml } from './toml-lines.ts'
 
 /** The names of the counter types of a wrangler.toml; `null` if it cannot be read. */

@@ -1,4 +1,4 @@
-import { DEFAULT_COUNTERS } from '../../src/config/default-types.ts'
+import { DEFAULT_COUNTERS } from '../../src/config/read-types.ts'
 
 /** Where the demo site of `npm start` has its files, unless its port is in use. */
 const DEMO_FILES = 'http://127.0.0.1:8788/files/'

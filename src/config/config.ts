@@ -13,8 +13,7 @@ import { counterType, text } from './counter-types.ts'
 import { integer, optionalTable, orNull, table } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { FREE_SUBREQUESTS, PLANS, type Plan, plan } from './plan.ts'
-import { longEnough, longestOf, readTypes } from './read-types.ts'
-import { readSites } from './sites.ts'
+import { longEnough, longestOf, readSites, readTypes } from './read-types.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */

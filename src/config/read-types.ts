@@ -9,7 +9,6 @@ import {
   folder,
   titleOf,
 } from './counter-types.ts'
-import { DEFAULT_COUNTERS } from './default-types.ts'
 import { readSetting } from './mistakes.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
@@ -106,4 +105,38 @@ export function longEnough<Pruning extends { idempotencyHours: number }>(
 /** Seconds of the longest window in which a visitor counts once. */
 export function longestOf(windows: ReadTypes['windows']): number {
   return Math.max(DOWNLOAD_WINDOW_SECONDS, ...windows.values())
+}
+
+const RULE = 'must be sites such as "https://blog.example, https://shop.example", without paths'
+
+/**
+ * Reads `SITES`, the default of `allowed_origins`: text, because people type it into a form. Capitals and slashes at the end are
+ * accepted. A wrong site is left out.
+ */
+export function readSites(sites: unknown, mistakes: FieldError[]): string[] {
+  if (sites === undefined) return []
+  const origins = typeof sites === 'string' ? sites.split(/[\s,]+/).filter((site) => site !== '') : ['']
+  const read = origins.map(originOf)
+  if (read.includes(null)) mistakes.push({ field: 'SITES', message: RULE })
+  return read.filter((origin) => origin !== null)
+}
+
+function originOf(site: string): string | null {
+  if (site === '*') return site
+  if (!URL.canParse(site)) return null
+  const { origin, href } = new URL(site)
+  return /^https?:/.test(origin) && href === `${origin}/` ? origin : null
+}
+
+/** What is counted with `SITES` alone: then every variable is a string, as the form of the deploy button needs it. */
+export const DEFAULT_COUNTERS = {
+  page_view: { record_type: 1, title: 'Page views', unit: 'views', unit_one: 'view', keys: 'pages', public: true },
+  download: {
+    record_type: 2,
+    title: 'Downloads',
+    unit: 'downloads',
+    unit_one: 'download',
+    keys: 'files',
+    public: true,
+  },
 }

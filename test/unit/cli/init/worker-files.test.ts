@@ -5,7 +5,7 @@ import { unstable_readConfig } from 'wrangler'
 import { wrongSettings } from '../../../../cli/check/wrong-settings.ts'
 import { workerFiles } from '../../../../cli/init/worker-files.ts'
 import { PROJECT } from '../../../../local/project-root.ts'
-import { DEFAULT_COUNTERS } from '../../../../src/config/default-types.ts'
+import { DEFAULT_COUNTERS } from '../../../../src/config/read-types.ts'
 import { VERSION } from '../../../../src/version.ts'
 
 // Where wrangler is found.
