@@ -33,10 +33,10 @@ import { type Database, type Executor, openDatabase } from './database/database.
 import { DatabaseFailure } from './database/errors.ts'
 import { CircuitBreaker, retrying, withBreaker, withRetries } from './database/retry-and-breaker.ts'
 import type { FieldError } from './field-errors.ts'
+import { LatestIgnoredHits } from './hit-reasons.ts'
 import { log } from './log.ts'
 import { Bots } from './visits/bots.ts'
-import { LatestIgnoredHits } from './visits/latest-ignored-hits.ts'
-import { MAX_TOKEN_ATTEMPTS, NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
+import { NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
 import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
 
@@ -138,7 +138,7 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     bots: new Bots(),
     ignoredHits: new LatestIgnoredHits(),
     tokens: new TokenList(config),
-    tokenAttempts: new TokenAttempts(MAX_TOKEN_ATTEMPTS),
+    tokenAttempts: new TokenAttempts(),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     kept: new KeptAnswers(),
     recent: new RecentCounts(),

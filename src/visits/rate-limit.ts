@@ -46,13 +46,8 @@ const MAX_GENERATION = 5_000
 
 /** Counts attempts by network and minute of the clock. It works without a rate limit of the platform. Plain data. */
 export class TokenAttempts {
-  readonly #most: number
   #window = 0
   #counts = new BoundedMap<number>(MAX_GENERATION)
-
-  constructor(most: number) {
-    this.#most = most
-  }
 
   /** Takes an attempt before its outcome is known, as others may be in flight. Returns seconds to wait, or 0. */
   take(network: string, now: number): number {
@@ -62,7 +57,7 @@ export class TokenAttempts {
       this.#counts = new BoundedMap(MAX_GENERATION)
     }
     const taken = this.#counts.get(network) ?? 0
-    if (taken >= this.#most) return Math.ceil(((window + 1) * WINDOW_MS - now) / 1_000)
+    if (taken >= MAX_TOKEN_ATTEMPTS) return Math.ceil(((window + 1) * WINDOW_MS - now) / 1_000)
     this.#counts.set(network, taken + 1)
     return 0
   }
