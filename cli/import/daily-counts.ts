@@ -1,5 +1,4 @@
-import { MAX_KEY_BYTES } from '../../src/counters/keys/counter-address.ts'
-import { pageKey } from '../../src/counters/keys/page-key.ts'
+import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/counter-address.ts'
 import { isCount } from './cell-values.ts'
 import type { ImportRow } from './import-rows.ts'
 import { LineError } from './line-error.ts'

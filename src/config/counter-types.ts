@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { MAX_KEY_BYTES, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
+import { MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
-import { pageKey } from '../counters/keys/page-key.ts'
 import { flag, integer, orNull, table } from './fields.ts'
 
 const MAX_TITLE = 60

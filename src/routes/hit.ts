@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
-import { pageKey } from '../counters/keys/page-key.ts'
+import { pageKey } from '../counters/keys/counter-address.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { pageKey } from '../counters/keys/page-key.ts'
+import { type CounterAddress, pageKey } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'

@@ -1,5 +1,5 @@
 import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
-import { pageKey } from '../counters/keys/page-key.ts'
+import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import type { Caller } from './caller.ts'
 import { checkVisit, type Visitor } from './count.ts'
