@@ -24,9 +24,6 @@ export function fieldErrors(error: z.core.$ZodError, root: string): FieldError[]
           : { field: path.join('.') || root, message: 'has a name that is not known here' },
       )
     }
-    if (issue.code === 'invalid_key') {
-      return issue.issues.map(({ message }) => ({ field: path.join('.'), message }))
-    }
     return [{ field: path.join('.') || root, message: issue.message }]
   })
 }

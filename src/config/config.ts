@@ -9,7 +9,7 @@ import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
-import { counterType, text } from './counter-types.ts'
+import { type counterType, text } from './counter-types.ts'
 import { integer, optionalTable, orNull, table } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { FREE_SUBREQUESTS, PLANS, type Plan, plan } from './plan.ts'
@@ -116,7 +116,8 @@ const settings = z.object({
   API_TOKEN: apiToken,
   API_TOKENS: z._default(z.string({ error: 'must be text with a line for each token' }), ''),
   SITES: z.optional(z.string()),
-  COUNTERS: z.optional(z.record(z.string(), counterType)),
+  // Read by `readTypes`, type by type.
+  COUNTERS: z.optional(z.custom<Record<string, z.input<typeof counterType>>>()),
   BATCHES: queue,
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
@@ -135,6 +136,19 @@ const settingsOf = (of: Plan) => z.extend(settings, budgetsOf(PLANS[of]))
 type Schema = ReturnType<typeof settingsOf>
 
 export type Settings = z.input<Schema>
+
+/** The settings of docs/configuration.md. Each replaces the whole setting of that name in wrangler.toml. */
+export type CounterOptions = Partial<Settings> & {
+  /** The names that bindings and secrets have in `env`, where they differ: `{ DATABASE_URL: 'COUNTER_DATABASE_URL' }`. */
+  bindings?: { [Name in keyof Settings | 'ASSETS']?: string }
+}
+
+/** The bindings in `env`, with options in place of its settings. `readConfig` checks them. */
+export function bindingsOf({ bindings = {}, ...settings }: CounterOptions, env: object): Bindings {
+  const renamed = Object.entries(bindings).map(([name, inEnv]) => [name, (env as Record<string, unknown>)[inEnv]])
+  const options = { bindings, settings: Object.keys(settings) }
+  return { ...env, ...Object.fromEntries(renamed), ...settings, [OPTIONS]: options }
+}
 
 /** The names of all settings, bindings and secrets. */
 export const settingNames = () => Object.keys(settingsOf('free').shape)

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../../src/config/config.ts'
-import { bindingsOf, type CounterOptions } from '../../../src/config/options.ts'
+import { bindingsOf, type CounterOptions, readConfig } from '../../../src/config/config.ts'
 import { problemsOf, VALID } from './valid-config.ts'
 
 const ENV = { DATABASE_URL: VALID.DATABASE_URL, API_TOKEN: VALID.API_TOKEN }
