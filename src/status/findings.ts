@@ -1,11 +1,12 @@
-import type { Config } from '../config/config.ts'
 import { type Budget, type Plan, presetOf } from '../config/plan.ts'
 import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { DAY_MS, startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
+import { DatabaseFailure } from '../database/errors.ts'
 import { NOT_STRICT } from '../database/server-statistics.ts'
-import type { FieldError } from '../field-errors.ts'
+import type { Isolate } from '../isolate.ts'
+import { problemOf } from '../service/problem.ts'
 import type { Survey } from './survey.ts'
 
 /** Seconds without a roll-up, or without one that caught up: five runs. */
@@ -43,21 +44,14 @@ export interface Finding {
   detail: string
 }
 
-interface Circumstances {
-  survey: Survey
-  databaseProblem: Finding | null
-  breakerOpen: boolean
-  config: Config
-  /** What is wrong in the settings. */
-  mistakes: readonly FieldError[]
-  now: Date
-}
+type Circumstances = Pick<Isolate, 'config' | 'mistakes' | 'breakers'> & { survey: Survey; now: Date }
 
 /** Finds problems that need attention. Counts stay exact with all of them, but hits may be refused. */
-export function findingsOf(circumstances: Circumstances): Finding[] {
+export function findingsOf(survey: Survey, { config, mistakes, breakers }: Isolate, now: Date): Finding[] {
+  const circumstances = { survey, config, mistakes, breakers, now }
   const problems = [
     ...wrongSettings(circumstances),
-    circumstances.databaseProblem,
+    databaseProblem(circumstances),
     breakerProblem(circumstances),
     settingProblem(circumstances),
     rangeProblem(circumstances),
@@ -87,8 +81,20 @@ function wrongSettings({ mistakes, config: { stopped } }: Circumstances): Findin
   })
 }
 
-function breakerProblem({ breakerOpen }: Circumstances): Finding | null {
-  if (!breakerOpen) return null
+/** The problem if not even the state of the roll-up could be read. */
+function databaseProblem({ survey: { missing } }: Circumstances): Finding | null {
+  const lost = missing.find(({ part }) => part === 'rollUp')
+  if (lost === undefined) return null
+  if (lost.error instanceof DatabaseFailure) {
+    const { code, details } = problemOf(lost.error)
+    const found = FINDING_CODES.find((known) => known === code)
+    if (found !== undefined) return { code: found, detail: details.detail }
+  }
+  return { code: 'database_unavailable', detail: 'The state of the roll-up could not be read. The log has the error.' }
+}
+
+function breakerProblem({ breakers }: Circumstances): Finding | null {
+  if (!breakers.some(({ open }) => open)) return null
   const detail =
     'The database keeps failing in this isolate, so most statements are refused unsent. A trial is sent every few seconds.'
   return { code: 'breaker_open', detail }

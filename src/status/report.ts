@@ -5,24 +5,16 @@ import { HIT_REASONS } from '../hit-reasons.ts'
 import type { Isolate } from '../isolate.ts'
 import { problemOf } from '../service/problem.ts'
 import { VERSION } from '../version.ts'
-import { FINDING_CODES, type Finding, findingsOf, secondsSince } from './findings.ts'
+import { findingsOf, secondsSince } from './findings.ts'
 import type { Missing, Survey } from './survey.ts'
 
 const NO_QUEUE = 'No queue is bound, so an outage of the database loses hits. See the queues in wrangler.toml.'
 
 /** The status, from a survey of the database and from this isolate's state. `unavailable` explains members that are `null`. */
 export function statusReport(found: Survey, isolate: Isolate, now: Date) {
-  const { config, mistakes, breakers, counting, reads, ignoredHits } = isolate
-  const breakerOpen = breakers.some(({ open }) => open)
+  const { config, breakers, counting, reads, ignoredHits } = isolate
   const { rollUp, slots, server, tables, locks, oldestHour } = found
-  const problems = findingsOf({
-    survey: found,
-    databaseProblem: databaseProblemOf(found),
-    breakerOpen,
-    config,
-    mistakes,
-    now,
-  })
+  const problems = findingsOf(found, isolate, now)
   const caughtUpAt = rollUp?.caughtUpAt ?? null
   return {
     version: VERSION,
@@ -63,7 +55,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       })),
     },
     isolate: {
-      breaker: breakerOpen ? ('open' as const) : ('closed' as const),
+      breaker: breakers.some(({ open }) => open) ? ('open' as const) : ('closed' as const),
       counting: counting.load,
       reading: reads.load(),
       ignored: ignoredHits.list().map((hit) => ({ ...hit, ...HIT_REASONS[hit.reason], at: hit.at.toISOString() })),
@@ -81,18 +73,6 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
 
 function numberOf(value: bigint | null): number | null {
   return value === null ? null : toJsonNumber(value)
-}
-
-/** The problem if not even the state of the roll-up could be read. */
-function databaseProblemOf({ missing }: Survey): Finding | null {
-  const lost = missing.find(({ part }) => part === 'rollUp')
-  if (lost === undefined) return null
-  if (lost.error instanceof DatabaseFailure) {
-    const { code, details } = problemOf(lost.error)
-    const found = FINDING_CODES.find((known) => known === code)
-    if (found !== undefined) return { code: found, detail: details.detail }
-  }
-  return { code: 'database_unavailable', detail: 'The state of the roll-up could not be read. The log has the error.' }
 }
 
 /** Why a part is missing. The log has the database's message. */
