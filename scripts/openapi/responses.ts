@@ -3,7 +3,6 @@ import { HEADERS, type HeaderName } from '../../src/openapi/headers.ts'
 import {
   ANY_REQUEST,
   BODY,
-  byStatus,
   CROSS_SITE,
   PROBLEMS,
   type ProblemCode,
@@ -49,6 +48,16 @@ function codesOf({ body, path, looseQuery, access, method, problems = [] }: Oper
   if (access !== 'anyone') codes.push(...TOKENS)
   if (access !== 'anyone' && method !== 'get') codes.push(CROSS_SITE)
   return new Set(codes)
+}
+
+/** Groups codes by their HTTP status. */
+function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {
+  const statuses = new Map<number, ProblemCode[]>()
+  for (const code of codes) {
+    const { status } = PROBLEMS[code]
+    statuses.set(status, [...(statuses.get(status) ?? []), code])
+  }
+  return new Map([...statuses].sort(([a], [b]) => a - b))
 }
 
 type NamedExamples = [string, Example][]

@@ -102,16 +102,6 @@ export type ProblemDocument<Code extends ProblemCode> = Omit<z.output<typeof pro
   code: Code
 }
 
-/** Groups codes by their HTTP status. */
-export function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {
-  const statuses = new Map<number, ProblemCode[]>()
-  for (const code of codes) {
-    const { status } = PROBLEMS[code]
-    statuses.set(status, [...(statuses.get(status) ?? []), code])
-  }
-  return new Map([...statuses].sort(([a], [b]) => a - b))
-}
-
 /** A problem document in an example. */
 export function exampleProblem(code: ProblemCode, detail: string, errors?: { field: string; message: string }[]) {
   const { status, title } = PROBLEMS[code]
