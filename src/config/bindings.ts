@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { textThat } from './fields.ts'
 
 /** The key of what the options of `createSlottedCounter` name. */
 export const OPTIONS = Symbol('options')
@@ -45,9 +46,7 @@ const FORM = /^(?:\/[\w-]*\w)+$/
 const RULE =
   'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 
-export const basePath = z.optional(
-  z.string({ error: RULE }).check(z.refine((value) => value === '' || FORM.test(value), RULE)),
-)
+export const basePath = z.optional(textThat(RULE, (value) => value === '' || FORM.test(value)))
 
 /** The base path, such as `/counter`; empty for the root, and for a wrong setting, so that its problem can be read there. */
 export function basePathOf({ BASE_PATH }: Bindings): string {

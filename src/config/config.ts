@@ -10,7 +10,7 @@ import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
 import { type counterType, text } from './counter-types.ts'
-import { integer, optionalTable, orNull, table } from './fields.ts'
+import { integer, optionalTable, orNull, table, textThat } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { FREE_SUBREQUESTS, PLANS, type Plan, plan } from './plan.ts'
 import { longEnough, longestOf, readSites, readTypes } from './read-types.ts'
@@ -23,7 +23,10 @@ export const PRUNING_CRON = '*/2 * * * *'
 const RULE = 'must be the cron expression of a trigger, five fields such as "*/2 * * * *"'
 
 const cron = (by: string) =>
-  z._default(z.string({ error: RULE }).check(z.refine((value) => /^\S+(?: \S+){4}$/.test(value), RULE)), by)
+  z._default(
+    textThat(RULE, (value) => /^\S+(?: \S+){4}$/.test(value)),
+    by,
+  )
 
 /** The triggers of the tasks. One run has too few statements for both. */
 const crons = z.prefault(

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
-import { flag, integer, orNull, table } from './fields.ts'
+import { flag, integer, orNull, table, textThat } from './fields.ts'
 
 const MAX_TITLE = 60
 const MAX_UNIT = 30
@@ -11,7 +11,7 @@ export const text = (max: number) => {
   const message = `must be text of 1 to ${max} characters, without line breaks and without spaces around it`
   const fits = (value: string) =>
     value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(value)
-  return z.string({ error: message }).check(z.refine(fits, message))
+  return textThat(message, fits)
 }
 
 const URL_RULE =
@@ -55,15 +55,13 @@ const REDIRECT_RULE =
   'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #'
 
 /** A folder in canonical form, so that an appended key cannot change its meaning. */
-export const folder = z.string({ error: REDIRECT_RULE }).check(
-  z.refine((value) => {
-    const host = 'http://host.invalid'
-    const isPath = value.startsWith('/')
-    if (!value.endsWith('/') || /[?#]/.test(value) || !URL.canParse(value, host)) return false
-    const { protocol, href } = new URL(value, host)
-    return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
-  }, REDIRECT_RULE),
-)
+export const folder = textThat(REDIRECT_RULE, (value) => {
+  const host = 'http://host.invalid'
+  const isPath = value.startsWith('/')
+  if (!value.endsWith('/') || /[?#]/.test(value) || !URL.canParse(value, host)) return false
+  const { protocol, href } = new URL(value, host)
+  return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
+})
 
 /** Keys that public requests may create in a minute. */
 const NEW_KEYS_PER_MINUTE = 120
@@ -118,7 +116,7 @@ export const counterType = table({
   /** What its keys are, in the plural: "pages". */
   keys: z._default(text(MAX_UNIT), 'keys'),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
-  url: orNull(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
+  url: orNull(textThat(URL_RULE, isBeginning)),
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
   same_key: z._default(
     z.array(z.enum(SPELLINGS, { error: `must be one of ${QUOTED}` }), { error: `must be a list of ${QUOTED}` }),
@@ -151,9 +149,7 @@ export const counterType = table({
   allowed_origins: z._default(z.array(origin, { error: 'must be a list of origins' }), []),
   /** Slots of each counter; `null`: every writer has its own. */
   slots: orNull(integer(1, 100_000)),
-  /**
-   * Seconds within which a visitor counts once; 0: every time; `null`: the route's default.
-   */
+  /** Seconds within which a visitor counts once; 0: every time; `null`: the route's default. */
   dedupe_seconds: orNull(dedupeSeconds),
   /** Whether badges may count their viewers. */
   counting_badge: flag,

@@ -7,6 +7,10 @@ export function integer(min: number, max: number) {
     .check(z.refine((value) => Number.isInteger(value) && value >= min && value <= max, message))
 }
 
+/** Text that keeps a rule. */
+export const textThat = (rule: string, fits: (value: string) => boolean) =>
+  z.string({ error: rule }).check(z.refine(fits, rule))
+
 export const flag = z._default(z.boolean({ error: 'must be true or false' }), false)
 
 /** An optional setting; `null` if left out. */
