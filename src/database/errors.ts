@@ -17,13 +17,15 @@ const SCHEMA: FailureClass = { kind: 'schema', retry: false, applied: 'no' }
 const SHARDS: FailureClass = { kind: 'shards', retry: false, applied: 'no' }
 const REJECTED: FailureClass = { kind: 'rejected', retry: false, applied: 'no' }
 const BUG: FailureClass = { kind: 'rejected', retry: false, applied: 'unknown' }
+const CONTENTION: FailureClass = { kind: 'contention', retry: true, applied: 'no' }
+const RANGE: FailureClass = { kind: 'range', retry: false, applied: 'no' }
 const NOT_APPLIED: FailureClass = { kind: 'unavailable', retry: true, applied: 'no' }
 const UNKNOWN_OUTCOME: FailureClass = { kind: 'unavailable', retry: true, applied: 'unknown' }
 
 // By MySQL error number. Sources: MySQL 8.4 reference manual, "Server Error Message Reference" and "InnoDB Error Handling";
 // Vitess go/mysql/sqlerror/constants.go.
 const BY_ERRNO: Record<number, FailureClass> = {
-  1020: { kind: 'contention', retry: true, applied: 'no' }, // record has changed since last read (MariaDB snapshot isolation)
+  1020: CONTENTION, // record has changed since last read (MariaDB snapshot isolation)
   1040: NOT_APPLIED, // too many connections: refused before any statement
   1044: CREDENTIALS, // access denied to the database
   1045: CREDENTIALS, // access denied to the user
@@ -33,12 +35,12 @@ const BY_ERRNO: Record<number, FailureClass> = {
   1114: NOT_APPLIED, // the table is full, as is the disk: the statement was rolled back
   1146: SCHEMA, // no such table
   1203: NOT_APPLIED, // too many connections of this user
-  1205: { kind: 'contention', retry: true, applied: 'no' }, // lock wait timeout: the statement was rolled back
-  1213: { kind: 'contention', retry: true, applied: 'no' }, // deadlock: the transaction was rolled back
-  1264: { kind: 'range', retry: false, applied: 'no' }, // out of range value for a column
+  1205: CONTENTION, // lock wait timeout: the statement was rolled back
+  1213: CONTENTION, // deadlock: the transaction was rolled back
+  1264: RANGE, // out of range value for a column
   1290: NOT_APPLIED, // read-only server: a failover is under way
   1317: UNKNOWN_OUTCOME, // query interrupted
-  1690: { kind: 'range', retry: false, applied: 'no' }, // BIGINT value is out of range
+  1690: RANGE, // BIGINT value is out of range
   1836: NOT_APPLIED, // running in read-only mode
   2002: NOT_APPLIED, // vttablet could not connect
   2003: NOT_APPLIED, // vttablet could not connect
@@ -47,7 +49,7 @@ const BY_ERRNO: Record<number, FailureClass> = {
   // vttablet's time-out. It reports it without waiting for the server, which may have committed a statement outside
   // transactions before the KILL arrives (Vitess go/vt/vttablet/tabletserver/connpool/dbconn.go, `execOnce`).
   3024: UNKNOWN_OUTCOME,
-  3572: { kind: 'contention', retry: true, applied: 'no' }, // NOWAIT and the row is locked (MariaDB: 1205)
+  3572: CONTENTION, // NOWAIT and the row is locked (MariaDB: 1205)
 }
 
 // By the beginning of the text, for errors that Vitess makes itself. Its API reports them without a number. For the VT codes, see
