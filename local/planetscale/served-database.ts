@@ -1,14 +1,21 @@
-import mysql, { type Pool, type PoolConnection } from 'mysql2/promise'
-import { Consolidator } from './consolidator.ts'
+import mysql, { type FieldPacket, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2/promise'
 import { type Behaviour, NO_BEHAVIOUR, pause, type RecordedStatement } from './fault-injection.ts'
-import { MAX_ROWS, query, rowsRead } from './query.ts'
 import type { SessionState } from './session.ts'
-import { isDdl, isWrite, verbOf } from './statement-verb.ts'
+import { COMMENT, isDdl, isWrite, verbOf } from './statement-verb.ts'
 import { Transactions } from './transactions.ts'
-import { DIRECT_DDL_DISABLED, type ErrorSource, StatementError, toWireError, type WireError } from './vitess-error.ts'
-import type { WireResult } from './wire-result.ts'
+import {
+  DIRECT_DDL_DISABLED,
+  type ErrorSource,
+  StatementError,
+  toWireError,
+  vttabletError,
+  type WireError,
+} from './vitess-error.ts'
+import { toWireField, toWireRow, type WireResult } from './wire-result.ts'
 
 const POOL_SIZE = 100
+/** The most rows of a PlanetScale result ("System limits"). */
+const MAX_ROWS = 100_000
 
 /** Which changes of other transactions a statement sees and, on MySQL, how much of an index it locks. */
 export type IsolationLevel = 'REPEATABLE READ' | 'READ COMMITTED'
@@ -167,5 +174,62 @@ async function isVtgate(uri: string): Promise<boolean> {
     return String(rows).includes('Vitess')
   } finally {
     connection.destroy()
+  }
+}
+
+/**
+ * Runs a statement on a connection that returns values as raw bytes.
+ *
+ * @throws {StatementError} if the statement fails or its result has too many rows
+ */
+async function query(connection: PoolConnection, source: ErrorSource, sql: string): Promise<WireResult> {
+  let rows: (Buffer | null)[][] | ResultSetHeader
+  let packets: FieldPacket[] | undefined
+  try {
+    ;[rows, packets] = (await connection.query(sql)) as [typeof rows, FieldPacket[] | undefined]
+  } catch (error) {
+    throw new StatementError(toWireError(source, error, sql))
+  }
+  if (!Array.isArray(rows)) {
+    return {
+      ...(rows.affectedRows > 0 && { rowsAffected: String(rows.affectedRows) }),
+      // mysql2 reads the id as a signed number, or as a string where a double would lose digits.
+      ...(Number(rows.insertId) !== 0 && { insertId: String(BigInt.asUintN(64, BigInt(rows.insertId))) }),
+    }
+  }
+  if (rows.length > MAX_ROWS) {
+    throw new StatementError(vttabletError(source.name, 'Aborted', `Row count exceeded ${MAX_ROWS}`))
+  }
+  return { fields: (packets ?? []).map(toWireField), ...(rows.length > 0 && { rows: rows.map(toWireRow) }) }
+}
+
+/** The rows that the server's handlers have read for a connection so far. */
+async function rowsRead(connection: PoolConnection): Promise<number> {
+  const [rows] = await connection.query(`SHOW SESSION STATUS LIKE 'Handler_read%'`)
+  return (rows as unknown as [Buffer, Buffer][]).reduce((sum, [, value]) => sum + Number(value.toString()), 0)
+}
+
+const MARGINS = new RegExp(`^(?:\\s|${COMMENT})+|(?:\\s|;|${COMMENT})+$`, 'g')
+const SELECT = /^[(\s]*SELECT\b/i
+const DISABLED = /^[(\s]*SELECT\s*\/\*vt\+[^*]*\bCONSOLIDATOR=disabled\b/i
+
+/**
+ * Lets a SELECT outside transactions join an identical one that is running, and share its result, which may be older than the
+ * SELECT itself. vttablet does so by default, FOR UPDATE included (Vitess go/vt/vttablet/tabletserver/query_executor.go,
+ * `execSelect`). Comments before and after the statement make no difference. Those after the word SELECT do, and
+ * `CONSOLIDATOR=disabled` after the first one switches it off, for a UNION too (seen with Vitess 0.23).
+ */
+class Consolidator<T> {
+  readonly #running = new Map<string, Promise<T>>()
+
+  /** @param read runs the statement if there is none to join */
+  run(sql: string, read: () => Promise<T>): Promise<T> {
+    const text = sql.replace(MARGINS, '')
+    if (!SELECT.test(text) || DISABLED.test(text)) return read()
+    const running = this.#running.get(text)
+    if (running !== undefined) return running
+    const result = read().finally(() => this.#running.delete(text))
+    this.#running.set(text, result)
+    return result
   }
 }
