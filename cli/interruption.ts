@@ -1,3 +1,5 @@
+import { describeError } from './worker-client.ts'
+
 /** Returns a controller that is aborted when the process receives SIGINT or SIGTERM. */
 export function interruption(): AbortController {
   const interrupted = new AbortController()
@@ -5,4 +7,9 @@ export function interruption(): AbortController {
   process.on('SIGINT', () => interrupted.abort())
   process.on('SIGTERM', () => interrupted.abort())
   return interrupted
+}
+
+/** Why a command stopped, without a full stop. */
+export function stopReason(error: unknown, { signal }: AbortController): string {
+  return signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
 }

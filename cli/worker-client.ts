@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import pRetry, { AbortError } from 'p-retry'
+import type { KeyedType } from '../src/counters/keys/counter-address.ts'
 
 const RETRIES = 8
 /** The longest `Retry-After` that is obeyed, in seconds. */
@@ -28,8 +29,8 @@ export interface WorkerClientOptions {
   token: string
   /** Aborts the request in progress. */
   signal: AbortSignal
-  /** Called before each retry. */
-  onRetry: (message: string) => void
+  /** Called before each retry. Default: says the message on standard error. */
+  onRetry?: (message: string) => void
   /** Milliseconds after which an attempt is given up. Default: 30,000. */
   deadlineMs?: number
 }
@@ -82,7 +83,7 @@ export class WorkerClient {
   }
 
   async #send(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }) {
-    const { url, token, signal, onRetry, deadlineMs = 30_000 } = this.#options
+    const { url, token, signal, onRetry = console.error, deadlineMs = 30_000 } = this.#options
     let waitSeconds = 0
     return pRetry(
       async () => {
@@ -146,4 +147,9 @@ export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
   return `${error.message}${cause}`
+}
+
+/** Reads the counter types that a Worker is configured with. */
+export async function configuredTypes(worker: WorkerClient): Promise<(KeyedType & { name: string })[]> {
+  return (JSON.parse(await worker.get('/v1/status')) as { types: (KeyedType & { name: string })[] }).types
 }

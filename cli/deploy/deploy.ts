@@ -66,7 +66,7 @@ async function deploy(): Promise<void> {
   }
   await waitForHealth(url, ['database_not_ready'])
   const { signal } = interrupted
-  const worker = new WorkerClient({ url, token, signal, onRetry: (message) => console.error(message) })
+  const worker = new WorkerClient({ url, token, signal })
   const { applied } = JSON.parse(await setUp(worker)) as { applied: string[] }
   say(applied.length === 0 ? 'The tables are up to date.' : `Made the tables: ${applied.join(', ')}.`)
   say(`

@@ -1,15 +1,14 @@
 // `npm run export`: writes the counters of a running Worker to a file or to standard output.
 import { once } from 'node:events'
+import { open, rename, rm } from 'node:fs/promises'
 import { Option, program } from 'commander'
 import { commandName } from '../command-name.ts'
-import { configuredTypes } from '../configured-types.ts'
-import { interruption } from '../interruption.ts'
+import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { describeError, WorkerClient } from '../worker-client.ts'
+import { configuredTypes, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { EXPORT_FORMATS, type ExportFormat } from './export-format.ts'
 import { exportPages } from './export-pages.ts'
-import { writeCompleteFile } from './output-file.ts'
 
 program
   .name(commandName('export', '-s '))
@@ -56,7 +55,6 @@ const worker = new WorkerClient({
   url: options.url,
   token: options.token,
   signal: interrupted.signal,
-  onRetry: (message) => console.error(message),
 })
 const format: ExportFormat = EXPORT_FORMATS[options.format]
 const began = Date.now()
@@ -90,8 +88,32 @@ try {
   console.error(`${rows} rows exported in ${((Date.now() - began) / 1_000).toFixed(1)} s.`)
 } catch (error) {
   if (!readerIsGone) {
-    const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+    const reason = stopReason(error, interrupted)
     console.error(`${reason}.${options.output === undefined ? '' : ` Nothing was written to ${options.output}.`}`)
   }
   process.exitCode = interrupted.signal.aborted ? (readerIsGone ? 141 : 130) : 1
+}
+
+/**
+ * Writes a file that appears under its name only when it is complete. Until then it is called `PATH.partial`, which is
+ * removed if writing fails.
+ *
+ * @param write writes the content, piece by piece
+ */
+async function writeCompleteFile(
+  path: string,
+  write: (append: (text: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const partial = `${path}.partial`
+  const file = await open(partial, 'w')
+  try {
+    await write((text) => file.appendFile(text))
+    await file.datasync()
+  } catch (error) {
+    await file.close()
+    await rm(partial)
+    throw error
+  }
+  await file.close()
+  await rename(partial, path)
 }

@@ -2,12 +2,11 @@
 import { InvalidArgumentError, Option, program } from 'commander'
 import { addressOfKey, type KeyedType } from '../../src/counters/keys/counter-address.ts'
 import { commandName } from '../command-name.ts'
-import { configuredTypes } from '../configured-types.ts'
 import { exportPages } from '../export/export-pages.ts'
 import { openInputFile } from '../input-file.ts'
-import { interruption } from '../interruption.ts'
+import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
+import { configuredTypes, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { isDay } from './cell-values.ts'
 import { type ImportBatch, importBatches } from './cut-import-batches.ts'
@@ -226,7 +225,7 @@ try {
   else await importRows(rows(), total)
 } catch (error) {
   endProgress()
-  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+  const reason = stopReason(error, interrupted)
   console.error(`${reason}.\nSo far: ${summary()}`)
   const isFinal =
     error instanceof RefusedError || error instanceof LineError || (error instanceof Error && 'code' in error)

@@ -2,9 +2,9 @@ import { InvalidArgumentError, program } from 'commander'
 import { visibleKey } from '../../src/visible-key.ts'
 import { commandName } from '../command-name.ts'
 import { numberDigits } from '../exact-json.ts'
-import { interruption } from '../interruption.ts'
+import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
+import { RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 
 /** Requests at the same time. Each is about one counter. */
@@ -71,7 +71,6 @@ export async function runMove(command: MoveCommand): Promise<void> {
     url: options.url,
     token: options.token,
     signal: interrupted.signal,
-    onRetry: (message) => console.error(message),
   })
   const otherOf = (one: string) => command.otherOf?.(one, { other, ...(prefix !== undefined && { prefix }) }) ?? other
   const move = (one: string) => {
@@ -157,7 +156,7 @@ export async function runMove(command: MoveCommand): Promise<void> {
     }
   } catch (error) {
     endProgress()
-    const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+    const reason = stopReason(error, interrupted)
     // The Worker said no, and would again.
     const advice = error instanceof RefusedError ? '' : ' Run the same command again to continue.'
     const perhaps = unknown > 0 ? `, and perhaps ${unknown} more` : ''

@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { InvalidArgumentError, program } from 'commander'
 import { commandName } from '../command-name.ts'
-import { interruption } from '../interruption.ts'
+import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
-import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
+import { RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { openAccessLog } from './access-log.ts'
 import { type ReplayBatch, replayBatches, type Skipped } from './cut-log-batches.ts'
@@ -141,7 +141,7 @@ try {
   if (sent.lines === 0) console.error('The log is empty.')
 } catch (error) {
   endProgress()
-  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+  const reason = stopReason(error, interrupted)
   // Running again does not help if the file cannot be read or the Worker refuses a request.
   const isFinal =
     !interrupted.signal.aborted && (error instanceof RefusedError || (error instanceof Error && 'code' in error))

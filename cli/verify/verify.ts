@@ -1,11 +1,11 @@
 // `npm run verify`: has a running Worker check its tables against each other.
 import { InvalidArgumentError, program } from 'commander'
+import { visibleKey } from '../../src/visible-key.ts'
 import { commandName } from '../command-name.ts'
-import { interruption } from '../interruption.ts'
+import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { describeError, WorkerClient } from '../worker-client.ts'
+import { WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
-import { type Mismatch, mismatchTable } from './mismatch-table.ts'
 
 /** A page may read tens of thousands of rows, and reads those of a mismatch twice. */
 const REQUEST_DEADLINE_MS = 90_000
@@ -14,6 +14,30 @@ const LARGEST_PAGE = 500
 const MAX_SHOWN = 200
 /** Exit codes: some counts are wrong, or the check could not be completed. */
 const [WRONG, UNKNOWN] = [1, 2]
+
+/** A mismatch as `POST /v1/verify` reports it. */
+interface Mismatch {
+  type: string | null
+  recordType: number
+  key: string | null
+  recordId: string | null
+  what: string
+  start: string | null
+  is: number | bigint
+  shouldBe: number | bigint
+  difference: number | bigint
+}
+
+/** The meaning of each kind of mismatch. */
+const MEANINGS: Record<string, string> = {
+  total: 'the total; should be the sum of its days and adjustments',
+  hours: 'the hours of this day; should sum to the day',
+  week: 'this week; should be the sum of its days',
+  month: 'this month; should be the sum of its days',
+  day: 'this day of the type; should be the sum of its counters',
+  hour: 'this hour of the type; should be the sum of its counters',
+  adjustments: 'the adjustments of the type; should be the sum of those of its counters',
+}
 
 /** The result of one page. Integers beyond 2^53 are bigints. */
 interface Page {
@@ -43,7 +67,6 @@ const worker = new WorkerClient({
   url: options.url,
   token: options.token,
   signal: interrupted.signal,
-  onRetry: (message) => console.error(message),
   deadlineMs: REQUEST_DEADLINE_MS,
 })
 
@@ -91,7 +114,7 @@ try {
   process.exitCode = wrong > 0 ? WRONG : 0
 } catch (error) {
   endProgress()
-  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+  const reason = stopReason(error, interrupted)
   console.error(`${reason}. ${checked} counters were checked.`)
   if (shown.length > 0) report()
   if (cursor !== undefined) console.error(`To continue from there, add: --after ${cursor}`)
@@ -106,4 +129,37 @@ function report(): void {
   console.log(mismatchTable(shown))
   if (wrong > shown.length) console.log(`… and ${wrong - shown.length} more`)
   console.log(`\n${checked} counters checked, ${wrong} mismatches.`)
+}
+
+/** A table of mismatches, and below it the meaning of their kinds. */
+function mismatchTable(rows: readonly Mismatch[]): string {
+  const header = ['type', 'key', 'what', 'when', 'is', 'should be', 'by']
+  const cells = rows.map((row) => [
+    row.type ?? `record_type ${row.recordType}`,
+    row.recordId === null ? '(all)' : printable(row.key ?? `record_id ${row.recordId}`),
+    row.what,
+    row.start ?? '',
+    String(row.is),
+    String(row.shouldBe),
+    row.difference > 0 ? `+${row.difference}` : String(row.difference),
+  ])
+  const widths = header.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (column < 4 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+      .trimEnd()
+  const kinds = [...new Set(rows.map(({ what }) => what))]
+  return [
+    line(header),
+    ...cells.map(line),
+    '',
+    ...kinds.map((what) => `${what.padEnd(6)} ${MEANINGS[what] ?? ''}`.trimEnd()),
+  ].join('\n')
+}
+
+/** Cuts long keys. */
+function printable(key: string): string {
+  const text = visibleKey(key)
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }
