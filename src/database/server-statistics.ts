@@ -8,36 +8,8 @@ const STRICT = /STRICT_(TRANS|ALL)_TABLES/
 export const NOT_STRICT =
   'The sql_mode of the database server lacks STRICT_TRANS_TABLES, so it changes numbers that do not fit instead of refusing them. Add it for all connections.'
 
-export interface ServerIdentity {
-  version: string
-  /** In the server's spelling; `null` if it is not reported. */
-  isolation: string | null
-  /** Whether it refuses values that do not fit a column. Otherwise it would store something else without an error. */
-  strict: boolean
-  /** The shards of the keyspace; `null` without Vitess, and if they are not reported. */
-  shards: number | null
-}
-
-/** As estimated by the server. */
-export interface TableSize {
-  name: string
-  rows: bigint
-  dataBytes: bigint
-  indexBytes: bigint
-}
-
-/** InnoDB's statistics of row lock waits, of all clients. `null`: not reported by the server. */
-export interface LockWaits {
-  /** The start of the server. */
-  since: Date
-  waits: bigint | null
-  waiting: bigint | null
-  averageMs: bigint | null
-  deadlocks: bigint | null
-}
-
 /** Reads the server's version, isolation level and SQL mode and, on Vitess, the number of shards. */
-export async function readServerIdentity(db: Executor): Promise<ServerIdentity> {
+export async function readServerIdentity(db: Executor) {
   // transaction_isolation in MySQL 8, tx_isolation in MariaDB before 11.1. SELECT would fail for an unknown variable.
   const values = await readPairs(
     db,
@@ -46,8 +18,11 @@ export async function readServerIdentity(db: Executor): Promise<ServerIdentity> 
   const version = values.get('version') ?? ''
   return {
     version,
+    /** In the server's spelling; `null` if it is not reported. */
     isolation: values.get('transaction_isolation') ?? values.get('tx_isolation') ?? null,
+    /** Whether it refuses values that do not fit a column. Otherwise it would store something else without an error. */
     strict: STRICT.test(values.get('sql_mode') ?? 'STRICT_TRANS_TABLES'),
+    /** The shards of the keyspace; `null` without Vitess, and if they are not reported. */
     shards: /vitess/i.test(version) ? (await readShards(db).catch(() => 0)) || null : null,
   }
 }
@@ -64,7 +39,7 @@ export async function readColumn(db: Executor, sql: string): Promise<string[]> {
 }
 
 /** Reads the sizes of the database's tables from the server's statistics: cheap, but they may be a day old. */
-export async function readTableSizes(db: Executor): Promise<TableSize[]> {
+export async function readTableSizes(db: Executor) {
   const { rows } = await db.execute(
     `SELECT TABLE_NAME AS name, TABLE_ROWS AS table_rows, DATA_LENGTH AS data_bytes, INDEX_LENGTH AS index_bytes
      FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'`,
@@ -79,8 +54,8 @@ export async function readTableSizes(db: Executor): Promise<TableSize[]> {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Reads the server's statistics of row lock waits. */
-export async function readLockWaits(db: Executor): Promise<LockWaits> {
+/** Reads InnoDB's statistics of row lock waits, of all clients. `null`: not reported by the server. */
+export async function readLockWaits(db: Executor) {
   const values = await readPairs(
     db,
     `SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'Innodb_row_lock_waits', 'Innodb_row_lock_current_waits',
@@ -91,6 +66,7 @@ export async function readLockWaits(db: Executor): Promise<LockWaits> {
     return value === undefined ? null : toBigInt(value)
   }
   return {
+    /** The start of the server. */
     since: new Date(Date.now() - Number(number('uptime') ?? 0n) * 1_000),
     waits: number('innodb_row_lock_waits'),
     waiting: number('innodb_row_lock_current_waits'),
