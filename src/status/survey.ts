@@ -1,5 +1,6 @@
 import { readRuns } from '../counters/background-runs.ts'
-import { readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
+import { readOldestHour } from '../counters/ledger/periods.ts'
+import { readBacklog } from '../counters/rollup/backlog.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import type { Database, Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'

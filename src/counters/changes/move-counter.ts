@@ -1,7 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { hasErrorNumber } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { PERIODS } from '../calendar.ts'
+import { midnightOf, PERIODS } from '../calendar.ts'
 import { counterSql, HOUR_SQL, pendingSlotsSql, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace } from '../keys/counter-address.ts'
@@ -299,7 +299,7 @@ export async function readDays(db: Executor, counter: CounterPlace): Promise<Day
      UNION ALL SELECT 'hour', CAST(period_start AS CHAR), count FROM counter_history FORCE INDEX (PRIMARY) ${where}`,
   )
   return [...Map.groupBy(rows, ({ at }) => String(at).slice(0, 10))].map(([day, parts]) => ({
-    start: new Date(`${day}T00:00:00Z`),
+    start: new Date(midnightOf(day)),
     count: toBigInt(parts.find(({ part }) => part === 'day')?.count ?? 0),
     hours: parts
       .filter(({ part }) => part === 'hour')

@@ -1,4 +1,5 @@
 import type { Executor } from '../../database/database.ts'
+import { toDate } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, type CalendarPeriod, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 
@@ -160,6 +161,12 @@ export async function removeFromType(
   const undated = [{ recordType, recordId, amount: -adjustments }]
   const ofTypes = rowsOfTypes({ hourly: hourly.filter(some), daily: daily.filter(some), undated }, rangeLane)
   await addRows(transaction, TYPES, ofTypes)
+}
+
+/** The oldest hour in the history; `null` if there is none. */
+export async function readOldestHour(db: Executor): Promise<Date | null> {
+  const { rows } = await db.execute('SELECT MIN(period_start) AS oldest FROM counter_history')
+  return toDate(rows[0]?.oldest ?? null)
 }
 
 class RowSums {

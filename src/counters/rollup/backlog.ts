@@ -1,5 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt, toDate } from '../../database/values.ts'
+import { toBigInt } from '../../database/values.ts'
 import { HOUR_SQL } from '../counters-sql.ts'
 
 /** Slots are counted up to this number, so that counting costs no more than a roll-up page or two. */
@@ -31,10 +31,4 @@ export async function readBacklog(db: Executor): Promise<Backlog> {
     // Subtracted here: MariaDB refuses a difference below 0.
     overdueHours: oldest === null ? 0 : Number(toBigInt(hour) - toBigInt(oldest)),
   }
-}
-
-/** The oldest hour in the history; `null` if there is none. */
-export async function readOldestHour(db: Executor): Promise<Date | null> {
-  const { rows } = await db.execute('SELECT MIN(period_start) AS oldest FROM counter_history')
-  return toDate(rows[0]?.oldest ?? null)
 }

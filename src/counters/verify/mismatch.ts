@@ -1,6 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { DAY_MS, dayText, startOf } from '../calendar.ts'
+import { readOldestHour } from '../ledger/periods.ts'
 
 export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'adjustments'] as const
 
@@ -63,11 +64,10 @@ export interface HourRule {
 
 /** The first day from which all hours must be there. */
 export async function firstDayWithHours(db: Executor, { at, hourDays }: HourRule): Promise<string> {
-  const { rows } = await db.execute('SELECT MIN(period_start) AS oldest FROM counter_history')
-  const oldest = rows[0]?.oldest ?? null
+  const oldest = await readOldestHour(db)
   const today = startOf('day', at).getTime()
   const yesterday = today - DAY_MS
-  const afterOldest = oldest === null ? yesterday : Date.parse(`${String(oldest).slice(0, 10)}T00:00:00Z`) + DAY_MS
+  const afterOldest = oldest === null ? yesterday : startOf('day', oldest).getTime() + DAY_MS
   // A margin of one day for clock differences and time limits.
   const kept = today - (hourDays - 1) * DAY_MS
   return dayText(Math.max(Math.min(yesterday, afterOldest), Math.min(kept, yesterday)))
