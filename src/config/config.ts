@@ -114,7 +114,7 @@ const apiToken = z
   .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
   .check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces'))
 
-const settings = z.object({
+const settings = {
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
   API_TOKENS: z._default(z.string({ error: 'must be text with a line for each token' }), ''),
@@ -132,13 +132,14 @@ const settings = z.object({
   SHARDING: sharding,
   EXCLUDE: exclude,
   CRONS: crons,
-})
+}
 
-const settingsOf = (of: Plan) => z.extend(settings, budgetsOf(PLANS[of]))
+/** The schemas of all settings, each of which is read by itself. */
+const schemasOf = (of: Plan) => ({ ...settings, ...budgetsOf(PLANS[of]) })
 
-type Schema = ReturnType<typeof settingsOf>
+type Schemas = ReturnType<typeof schemasOf>
 
-export type Settings = z.input<Schema>
+export type Settings = z.input<z.ZodMiniObject<Schemas>>
 
 /** The settings of docs/configuration.md. Each replaces the whole setting of that name in wrangler.toml. */
 export type CounterOptions = Partial<Settings> & {
@@ -154,7 +155,7 @@ export function bindingsOf({ bindings = {}, ...settings }: CounterOptions, env: 
 }
 
 /** The names of all settings, bindings and secrets. */
-export const settingNames = () => Object.keys(settingsOf('free').shape)
+export const settingNames = () => Object.keys(schemasOf('free'))
 
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
@@ -168,11 +169,11 @@ function databaseUrlProblem(value: string): string | null {
   return null
 }
 
-function unknownOptions({ [OPTIONS]: options }: Bindings, shape: Schema['shape']): FieldError[] {
+function unknownOptions({ [OPTIONS]: options }: Bindings, schemas: Schemas): FieldError[] {
   if (options === undefined) return []
   const names = Object.keys(options.bindings).filter((name) => name !== 'ASSETS')
   return [...options.settings, ...names.map((name) => `bindings.${name}`)]
-    .filter((field) => !Object.hasOwn(shape, field.replace('bindings.', '')))
+    .filter((field) => !Object.hasOwn(schemas, field.replace('bindings.', '')))
     .map((field) => ({ field, message: 'is not known here' }))
 }
 
@@ -209,13 +210,13 @@ function besidePruning(ranges: number): number {
  * @returns the configuration, and what is wrong: the setting, and the fix
  */
 export function readConfig(bindings: Bindings) {
-  const { shape } = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free')
-  const found = unknownOptions(bindings, shape)
+  const schemas = schemasOf(bindings.PLAN === 'paid' ? 'paid' : 'free')
+  const found = unknownOptions(bindings, schemas)
   // Perhaps the name of any other setting.
   const isMisspelt = found.length > 0
-  const read = <Name extends keyof Schema['shape'], Otherwise = never>(name: Name, otherwise?: Otherwise) =>
-    readSetting(shape[name] as z.ZodMiniType, bindings[name], name, found, otherwise) as
-      | z.output<Schema['shape'][Name]>
+  const read = <Name extends keyof Schemas, Otherwise = never>(name: Name, otherwise?: Otherwise) =>
+    readSetting(schemas[name] as z.ZodMiniType, bindings[name], name, found, otherwise) as
+      | z.output<Schemas[Name]>
       | Otherwise
   const url = read('DATABASE_URL', null)
   const token = read('API_TOKEN', null)
