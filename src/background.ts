@@ -15,7 +15,7 @@ import { type CountedDatabase, countStatements, type Database } from './database
 import { withRetries } from './database/retry-and-breaker.ts'
 import { isolateOf, openBackgroundDatabase } from './isolate.ts'
 import { log } from './log.ts'
-import { deleteOldSalts } from './visits/salts.ts'
+import { deleteOldSalts } from './visits/visitors.ts'
 
 /** Statements that delete salts. The next run repeats what fails. */
 const SALT_STATEMENTS = 1

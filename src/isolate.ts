@@ -37,8 +37,7 @@ import { LatestIgnoredHits } from './hit-reasons.ts'
 import { log } from './log.ts'
 import { Bots } from './visits/bots.ts'
 import { NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
-import { Salts } from './visits/salts.ts'
-import { Visitors } from './visits/visitors.ts'
+import { Salts, Visitors } from './visits/visitors.ts'
 
 /** The time-out of one attempt at a statement of a request. A statement is given up within twice that. */
 const STATEMENT_DEADLINE_MS = 3_000
