@@ -25,12 +25,3 @@ export const FREE_SUBREQUESTS = 50
 export type Plan = keyof typeof PLANS
 
 export const plan = z._default(z.enum(['free', 'paid'], { error: 'must be "free" or "paid"' }), 'free')
-
-export type Budget = {
-  [Table in keyof (typeof PLANS)['free']]: `${Table}.${keyof (typeof PLANS)['free'][Table] & string}`
-}[keyof (typeof PLANS)['free']]
-
-export function presetOf(of: Plan, budget: Budget): number {
-  const [table, name] = budget.split('.') as ['ROLLUP', 'max_statements']
-  return PLANS[of][table][name]
-}

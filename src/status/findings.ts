@@ -1,4 +1,4 @@
-import { type Budget, type Plan, presetOf } from '../config/plan.ts'
+import { PLANS, type Plan } from '../config/plan.ts'
 import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { DAY_MS, startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
@@ -64,11 +64,20 @@ export function findingsOf(survey: Survey, { config, mistakes, breakers }: Isola
   return problems.filter((problem) => problem !== null)
 }
 
-function advice(budget: Budget, value: number, of: Plan): string {
-  const [preset, paid] = [presetOf(of, budget), presetOf('paid', budget)]
-  if (value < preset) return `${budget} is ${value}: raise it, or remove it, because PLAN = "${of}" gives ${preset}.`
-  if (value < paid) return `${budget} is ${value}: set PLAN = "paid", which gives ${paid}, or raise it.`
-  return `${budget} is ${value}: raise it, or the size of the pages.`
+/** What to do about runs that a budget ends. */
+function adviceOn(
+  table: keyof (typeof PLANS)['free'],
+  { maxStatements, maxSeconds }: { maxStatements: number; maxSeconds: number },
+  of: Plan,
+): Record<StoppedBy, string> {
+  const advice = (name: 'max_statements' | 'max_seconds', value: number) => {
+    const [preset, paid] = [PLANS[of][table][name], PLANS.paid[table][name]]
+    const budget = `${table}.${name} is ${value}`
+    if (value < preset) return `${budget}: raise it, or remove it, because PLAN = "${of}" gives ${preset}.`
+    if (value < paid) return `${budget}: set PLAN = "paid", which gives ${paid}, or raise it.`
+    return `${budget}: raise it, or the size of the pages.`
+  }
+  return { statements: advice('max_statements', maxStatements), seconds: advice('max_seconds', maxSeconds) }
 }
 
 /** One for each mistake: what to write, and what happens until then. */
@@ -142,21 +151,17 @@ function rollUpProblem({ survey: { rollUp, slots, madeAt }, config, now }: Circu
     const detail = `Roll-ups reach the end but leave some counts pending ${span(behind)}. Either totals are at the 64-bit limit (stuck in the log), or runs fail.`
     return { code: 'counters_stuck', detail }
   }
-  const causes = {
-    statements: advice('ROLLUP.max_statements', settings.maxStatements, plan),
-    seconds: advice('ROLLUP.max_seconds', settings.maxSeconds, plan),
-  }
   const why =
     stoppedBy === null
       ? 'The log says why runs fail.'
-      : `Runs end before they have moved everything. ${causes[stoppedBy]}`
+      : `Runs end before they have moved everything. ${adviceOn('ROLLUP', settings, plan)[stoppedBy]}`
   return { code: 'rollup_behind', detail: `The roll-up has not caught up ${span(behind)}. ${why}` }
 }
 
 function boundProblem({ survey: { slots }, config: { rollUp, ranges, plan } }: Circumstances): Finding | null {
   const most = mostSlotsPerRun(rollUp, ranges)
   if (slots === null || slots.pending < MAX_COUNTED || most >= MAX_COUNTED) return null
-  const detail = `At least ${MAX_COUNTED} slots are pending, and a roll-up moves at most ${most}. ${advice('ROLLUP.max_statements', rollUp.maxStatements, plan)}`
+  const detail = `At least ${MAX_COUNTED} slots are pending, and a roll-up moves at most ${most}. ${adviceOn('ROLLUP', rollUp, plan).statements}`
   return { code: 'pending_above_bound', detail }
 }
 
@@ -165,8 +170,7 @@ function pruningProblem({ survey: { slots, runs }, config: { pruning, plan }, no
   if (late <= MAX_PRUNING_LAG_HOURS) return null
   const causes = {
     event: 'prune',
-    statements: advice('PRUNING.max_statements', pruning.maxStatements, plan),
-    seconds: advice('PRUNING.max_seconds', pruning.maxSeconds, plan),
+    ...adviceOn('PRUNING', pruning, plan),
     none: 'The remaining ones are not empty: they wait for the roll-up.',
   }
   const detail = `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs, 'pruning', causes, now)}`
@@ -180,8 +184,7 @@ function historyProblem({ survey, config: { history, mayExpire, plan }, now }: C
   if (late <= MAX_EXPIRY_LAG_DAYS || !mayExpire) return null
   const causes = {
     event: 'expire',
-    statements: advice('HISTORY.max_statements', history.maxStatements, plan),
-    seconds: advice('HISTORY.max_seconds', history.maxSeconds, plan),
+    ...adviceOn('HISTORY', history, plan),
     none: 'The remaining ones have no day in the history (kept in the log): run npm run verify.',
   }
   const detail = `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`
