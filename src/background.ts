@@ -1,6 +1,5 @@
 import type { Bindings } from './config/bindings.ts'
-import type { Config } from './config/config.ts'
-import { FREE_SUBREQUESTS } from './config/plan.ts'
+import { type Config, FREE_SUBREQUESTS } from './config/config.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { namePruningStatements, pruneNames } from './counters/keys/names.ts'

@@ -1,4 +1,4 @@
-import { PLANS } from '../../src/config/plan.ts'
+import { PLANS } from '../../src/config/config.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import { type RollUpSettings, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { ModelTables, modelDatabase } from './model-database.ts'

@@ -1,4 +1,4 @@
-import { PLANS, type Plan } from '../config/plan.ts'
+import { PLANS, type Plan } from '../config/config.ts'
 import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { DAY_MS, startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'

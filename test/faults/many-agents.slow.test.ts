@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PLANS } from '../../src/config/plan.ts'
+import { PLANS } from '../../src/config/config.ts'
 import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { toBigInt } from '../../src/database/values.ts'

@@ -1,4 +1,4 @@
-import { PLANS } from '../../../src/config/plan.ts'
+import { PLANS } from '../../../src/config/config.ts'
 import { keptHours } from '../../../src/counters/write/apply-batch.ts'
 import type { FigureName } from '../../harness/figure-names.ts'
 import { medianOf } from '../../report/medians.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS, type Plan } from '../../../src/config/plan.ts'
+import { PLANS, type Plan } from '../../../src/config/config.ts'
 import { expireHours } from '../../../src/counters/history/expire-hours.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'

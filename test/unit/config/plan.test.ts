@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROJECT } from '../../../local/project-root.ts'
-import { PLANS } from '../../../src/config/plan.ts'
+import { PLANS } from '../../../src/config/config.ts'
 import { problems, read } from './valid-config.ts'
 
 describe('The plan', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS } from '../../../../src/config/plan.ts'
+import { PLANS } from '../../../../src/config/config.ts'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { prune } from '../../../../src/counters/rollup/prune.ts'
