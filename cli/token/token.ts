@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { program } from 'commander'
 import { PREFIX, readTokens, sha256 } from '../../src/config/tokens.ts'
+import type { FieldError } from '../../src/field-errors.ts'
 import { declaredTypes } from '../check/declared-types.ts'
 import { commandName } from '../command-name.ts'
 
@@ -28,10 +29,11 @@ const token = `${PREFIX}${randomBytes(32).toString('base64url')}`
 const line = `${name} ${scope} ${await sha256(token)}`
 const types = declaredTypes('wrangler.toml')
 // Without the file, they only have to be names.
-const { problems } = readTokens(line, (type) => types?.includes(type) ?? /^[A-Za-z][\w-]{0,62}$/.test(type))
-if (problems.length > 0) {
+const mistakes: FieldError[] = []
+readTokens(line, (type) => types?.includes(type) ?? /^[A-Za-z][\w-]{0,62}$/.test(type), mistakes)
+if (mistakes.length > 0) {
   const known = types === null ? '' : ` (wrangler.toml has ${types.join(', ')})`
-  const said = problems.map(({ field, message }) => {
+  const said = mistakes.map(({ field, message }) => {
     const of = field.split('.').at(-1)
     return `${of} ${message}${of === 'types' ? known : ''}.`
   })

@@ -37,23 +37,19 @@ export function includes(scope: Scope, needed: Scope): boolean {
 }
 
 /**
- * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Problems
+ * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Mistakes
  * never repeat any part of a line: it may be a token.
  * @param isType whether a type is configured
  */
-export function readTokens(
-  text: string,
-  isType: (name: string) => boolean,
-): { tokens: Token[]; problems: FieldError[] } {
+export function readTokens(text: string, isType: (name: string) => boolean, mistakes: FieldError[]): Token[] {
   const tokens: Token[] = []
-  const problems: FieldError[] = []
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const words = line.trim().split(/\s+/)
     const [name = '', limitedScope = '', digits = ''] = words
     if (name === '' || name.startsWith('#')) continue
     const wrong = (field: string, message: string) =>
-      problems.push({ field: `API_TOKENS.${index + 1}${field}`, message })
-    const before = problems.length
+      mistakes.push({ field: `API_TOKENS.${index + 1}${field}`, message })
+    const before = mistakes.length
     if (words.length !== 3) {
       wrong('', 'must be NAME SCOPE HASH, or NAME SCOPE:TYPE,TYPE HASH')
       continue
@@ -66,11 +62,11 @@ export function readTokens(
     if (!SCOPES.includes(scope as Scope)) wrong('.scope', SCOPE_RULE)
     if (!/^[0-9a-f]{64}$/.test(hash)) wrong('.hash', HASH_RULE)
     else if (tokens.some((token) => token.hash === hash)) wrong('.hash', 'is the same as on an earlier line')
-    if (problems.length === before) tokens.push({ name, scope: scope as Scope, types, hash })
+    if (mistakes.length === before) tokens.push({ name, scope: scope as Scope, types, hash })
     // It may still do what it may with the types that exist.
     if (types !== null && ![...types].every(isType)) wrong('.types', 'must be configured counter types')
   }
-  return { tokens, problems }
+  return tokens
 }
 
 /**

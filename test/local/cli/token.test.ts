@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { readTokens } from '../../../src/config/tokens.ts'
+import type { FieldError } from '../../../src/field-errors.ts'
 import { PROJECT } from '../npm-script.ts'
 
 const run = promisify(execFile)
@@ -19,8 +20,9 @@ describe('npm run token', () => {
     const { stdout } = await token('web-site', 'count:page_view,download')
     const [value = ''] = /\bslotted_[\w-]{43}\b/.exec(stdout)!
     const [line = ''] = /web-site count.*$/m.exec(stdout)!
-    const { tokens, problems } = readTokens(line, () => true)
-    expect(problems).toEqual([])
+    const mistakes: FieldError[] = []
+    const tokens = readTokens(line, () => true, mistakes)
+    expect(mistakes).toEqual([])
     expect(tokens).toEqual([
       {
         name: 'web-site',
