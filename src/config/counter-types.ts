@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
+import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
 import { flag, integer, orNull, table, textThat } from './fields.ts'
 
@@ -86,11 +86,7 @@ const prefix = z
   .string({ error: PREFIXES_RULE })
   .check(
     z.refine(
-      (text) =>
-        text !== '' &&
-        text.isWellFormed() &&
-        !text.includes('\0') &&
-        new TextEncoder().encode(text).length <= MAX_KEY_BYTES,
+      (text) => text !== '' && text.isWellFormed() && !text.includes('\0') && byteLength(text) <= MAX_KEY_BYTES,
       `must have 1 to ${MAX_KEY_BYTES} bytes of UTF-8, without NUL`,
     ),
   )

@@ -43,12 +43,17 @@ export async function addressOfKey(type: KeyedType, spelled: string): Promise<Co
   }
   // A UTF-16 code unit takes at most 3 bytes, so short keys need not be encoded.
   if (key.length > MAX_KEY_BYTES / 3) {
-    const bytes = encoder.encode(key).length
+    const bytes = byteLength(key)
     if (bytes > MAX_KEY_BYTES) throw invalidKey(`must have at most ${MAX_KEY_BYTES} bytes of UTF-8, not ${bytes}`)
   }
   if (key.includes('\0')) throw invalidKey('must not contain NUL')
   if (!key.isWellFormed()) throw invalidKey('must be well-formed Unicode, without lone surrogates')
   return { recordType: type.recordType, recordId: await hash64(key), name: copied(key) }
+}
+
+/** The length of a text in bytes of UTF-8. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).length
 }
 
 /** A copy of a text that is kept: a part of a long URL would keep the whole URL in memory. */

@@ -1,14 +1,12 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import { InvalidInput } from '../../field-errors.ts'
-import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
+import { byteLength, type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
 import { COUNTS_SQL } from '../keys/names.ts'
 import { beginsWithSql, bytesSql, type KeysWithPrefix } from '../keys/prefix.ts'
 import { countIn, readCounters } from './read-counters.ts'
 
 export const MAX_PAGE = 100
-
-const encoder = new TextEncoder()
 
 export interface Search {
   /** The beginning of the keys; empty for all keys. */
@@ -84,7 +82,7 @@ export async function countKeys(
 }
 
 function checkText(field: 'prefix' | 'after', text: string): void {
-  if (encoder.encode(text).length > MAX_KEY_BYTES) {
+  if (byteLength(text) > MAX_KEY_BYTES) {
     throw new InvalidInput(field, `must have at most ${MAX_KEY_BYTES} bytes of UTF-8, as keys do`)
   }
 }
