@@ -35,22 +35,22 @@ export function openDatabase({ url, deadlineMs, ranges = 1, fetch: send = fetch 
   const client = new Client({
     url,
     cast: castQuickly,
-    fetch: (input: string, init) => fetchWithin(deadlineMs, send, input, init),
+    fetch: fetchWithin(deadlineMs, send),
   })
   const executorOf = (connection: Connection | Client): Executor => ({
     async execute(sql, args) {
+      const sent = connection === client ? sql.replace(FIRST_SELECT, `$& ${NOT_CONSOLIDATED}`) : sql
       try {
-        const { rows, rowsAffected } = await connection.execute(sql, args ? [...args] : null)
+        const { rows, rowsAffected } = await connection.execute(sent, args ? [...args] : null)
         return { rows: rows as Record<string, unknown>[], rowsAffected }
       } catch (error) {
         throw classify(error)
       }
     },
   })
-  const alone = executorOf(client)
   return {
+    ...executorOf(client),
     ranges,
-    execute: (sql, args) => alone.execute(withoutConsolidator(sql), args),
     async transaction(work) {
       const transaction = executorOf(client.connection())
       await transaction.execute('BEGIN')
@@ -86,25 +86,25 @@ const FIRST_SELECT = /^[\s(]*SELECT\b/
  * began. Statements in transactions are never consolidated. MySQL and MariaDB take the directive for a comment. Source: Vitess,
  * "Comment directives"; `go/vt/sqlparser/comments.go`, `getConsolidator`.
  */
-function withoutConsolidator(sql: string): string {
-  return sql.replace(FIRST_SELECT, '$& /*vt+ CONSOLIDATOR=disabled */')
-}
+const NOT_CONSOLIDATED = '/*vt+ CONSOLIDATOR=disabled */'
 
 /**
  * Fetches with a time-out that includes the body: the driver has neither time-out nor abort. Returns only what the driver uses:
  * another Response object would double the cost. The timer is cleared, unlike that of `AbortSignal.timeout`: workerd allows
  * 10,000 timers at a time, which the statements of a roll-up could exceed.
  */
-async function fetchWithin(deadlineMs: number, send: typeof fetch, input: string, init: unknown) {
-  const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs)
-  try {
-    const response = await send(input, { ...(init as RequestInit), signal: controller.signal })
-    const { ok, status, statusText, headers } = response
-    const text = await response.text()
-    return { ok, status, statusText, headers, text: async () => text }
-  } finally {
-    clearTimeout(timer)
+function fetchWithin(deadlineMs: number, send: typeof fetch) {
+  return async (input: string, init: unknown) => {
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs)
+    try {
+      const response = await send(input, { ...(init as RequestInit), signal: controller.signal })
+      const { ok, status, statusText, headers } = response
+      const text = await response.text()
+      return { ok, status, statusText, headers, text: async () => text }
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 
@@ -140,13 +140,10 @@ export class DatabaseTime {
 
   /** A database whose statements are measured. */
   of(database: Database): Database {
-    const measured = (executor: Executor): Executor => ({
-      execute: (sql, args) => this.measure(() => executor.execute(sql, args)),
-    })
     return {
-      ...measured(database),
       ranges: database.ranges,
-      transaction: (work) => this.measure(() => database.transaction((transaction) => work(transaction))),
+      execute: (sql, args) => this.measure(() => database.execute(sql, args)),
+      transaction: (work) => this.measure(() => database.transaction(work)),
     }
   }
 }
