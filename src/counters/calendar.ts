@@ -48,8 +48,3 @@ export function monthsLater(date: number, months: number): number {
 export function earliest(times: readonly (Date | null)[]): Date | null {
   return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
 }
-
-/** Whether a time is in the future. One further ahead than it can have been set means that the clock was set back. */
-export function isAhead(time: number, now: number, most: number): boolean {
-  return time > now && time - now <= most
-}

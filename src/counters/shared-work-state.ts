@@ -2,7 +2,7 @@
 const MAX_REQUESTS = 8_192
 /** Rows or counters that they may wait for. */
 const MAX_ITEMS = 20_000
-/** Milliseconds without a sign of life, beyond the announced silence, after which a worker counts as dead. */
+/** Milliseconds after the end of the announced silence from which on a worker counts as dead. */
 const GRACE_MS = 500
 /** Weight of the latest measurement in the moving average. */
 const WEIGHT = 1 / 8
@@ -21,29 +21,22 @@ export class Overloaded extends Error {}
  * - The request that does the work records until when it may stay silent. After that, another request takes over, which must be
  *   safe although the first may be alive.
  * - The clock may jump. A time much further ahead than anybody announces means that the clock was set back: the announcement
- *   counts as expired. Small steps are corrections of the clock, and are ignored.
+ *   counts as expired (`isAhead`). Small steps are corrections of the clock, and are ignored.
  * - The number of waiting requests is bounded.
  */
 export class SharedWork {
   readonly #maxSilenceMs: number
   readonly #maxDurationMs: number
-  #requests = 0
+  /** Requests that wait. Only `enter` changes it. */
+  waiting = 0
+  /** How long the work takes, in milliseconds: a moving average. Only `took` changes it. */
+  durationMs = 4
   #items = 0
-  #durationMs = 4
 
   /** @param limits the longest silence that a worker announces, and the longest duration that is told from longer ones */
   constructor(limits: { maxSilenceMs: number; maxDurationMs: number }) {
     this.#maxSilenceMs = limits.maxSilenceMs
     this.#maxDurationMs = limits.maxDurationMs
-  }
-
-  get waiting(): number {
-    return this.#requests
-  }
-
-  /** How long the work takes, in milliseconds: a moving average. */
-  get durationMs(): number {
-    return this.#durationMs
   }
 
   /**
@@ -52,29 +45,24 @@ export class SharedWork {
    * @throws {Overloaded} if it may not wait
    */
   admit(items: number): void {
-    if (this.#requests >= MAX_REQUESTS) throw new Overloaded()
+    if (this.waiting >= MAX_REQUESTS) throw new Overloaded()
     if (items > 1 && this.#items + items > MAX_ITEMS) throw new Overloaded()
   }
 
   /** Counts requests, and items that they wait for. Negative numbers take them off again. */
   enter(requests: number, items: number): void {
-    this.#requests += requests
+    this.waiting += requests
     this.#items += items
   }
 
   took(milliseconds: number): void {
     const measured = Math.min(Math.max(milliseconds, 0), this.#maxDurationMs)
-    this.#durationMs += (measured - this.#durationMs) * WEIGHT
+    this.durationMs += (measured - this.durationMs) * WEIGHT
   }
 
-  /** Until when a worker that may be silent until `until` counts as alive. Both in milliseconds of `Date.now()`. */
-  aliveUntil(until: number): number {
-    return until + GRACE_MS
-  }
-
-  /** Whether a worker that counts as alive until a time has died. */
-  isSilent(aliveUntil: number, now: number): boolean {
-    return aliveUntil < now || aliveUntil - now > this.#maxSilenceMs + 2 * GRACE_MS
+  /** Whether a worker that may be silent until a time has died. Both in milliseconds of `Date.now()`. */
+  isDead(silentUntil: number, now: number): boolean {
+    return !isAhead(silentUntil + GRACE_MS, now, this.#maxSilenceMs + 2 * GRACE_MS)
   }
 
   /** Milliseconds to the next poll: until the work should be done, then longer the longer it is overdue. */
@@ -82,6 +70,11 @@ export class SharedWork {
     const left = expectedAt - now
     return Math.min(left > 0 ? Math.ceil(left) : Math.max(1, -left / 4), maxMs)
   }
+}
+
+/** Whether a time is in the future. One further ahead than it can have been set means that the clock was set back. */
+export function isAhead(time: number, now: number, most: number): boolean {
+  return time > now && time - now <= most
 }
 
 /** Waits on a timer of the calling request. */

@@ -1,7 +1,8 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { isAhead, MINUTE_MS } from '../calendar.ts'
+import { MINUTE_MS } from '../calendar.ts'
 import { boundsOf } from '../ranges.ts'
+import { isAhead } from '../shared-work-state.ts'
 
 export const MAX_PATTERNS = 100
 export const MAX_PATTERN_LENGTH = 512

@@ -13,7 +13,7 @@ type Outcome = { value: unknown } | { error: unknown }
 interface Answer {
   askedAt: number
   expectedAt: number
-  aliveUntil: number
+  silentUntil: number
   outcome: Outcome | null
 }
 
@@ -43,7 +43,7 @@ export class KeptAnswers {
       // Another request may be reading it again.
       const latest = this.#answers.get(question)
       if (latest !== undefined && latest !== answer && isFresh(latest, keptMs)) answer = latest
-      else if (this.#work.isSilent(answer.aliveUntil, now)) answer = await this.#read(question, read, waitUntil)
+      else if (this.#work.isDead(answer.silentUntil, now)) answer = await this.#read(question, read, waitUntil)
       else await pause(this.#work.patience(answer.expectedAt, now, MAX_PATIENCE_MS))
     }
     if ('error' in answer.outcome) throw answer.outcome.error
@@ -59,7 +59,7 @@ export class KeptAnswers {
     const answer: Answer = {
       askedAt: now,
       expectedAt: now + this.#work.durationMs,
-      aliveUntil: this.#work.aliveUntil(now + MAX_READING_MS),
+      silentUntil: now + MAX_READING_MS,
       outcome: null,
     }
     this.#answers.set(question, answer)

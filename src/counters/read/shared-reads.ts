@@ -23,8 +23,8 @@ interface ReadGroup<Value> {
   counters: Map<string, CounterAddress>
   /** Then no request joins: the query may miss what was counted since. */
   sent: boolean
-  /** Until when its sender counts as alive. */
-  aliveUntil: number
+  /** Until when its sender may be silent. */
+  silentUntil: number
   expectedAt: number
   outcome: ReadOutcome<Value> | null
 }
@@ -119,7 +119,7 @@ export class SharedReads<Value> {
     let group = this.#open
     if (group === null || group.counters.size + counters.length > this.#options.maxCounters) {
       const expectedAt = now + PACE_MS + this.#work.durationMs
-      group = { since: now, requests: 0, counters: new Map(), sent: false, aliveUntil: 0, expectedAt, outcome: null }
+      group = { since: now, requests: 0, counters: new Map(), sent: false, silentUntil: 0, expectedAt, outcome: null }
       this.#groups.add(group)
       this.#open = group
     }
@@ -137,11 +137,11 @@ export class SharedReads<Value> {
 
   /** Groups whose sender is alive. */
   #flights(now: number): ReadGroup<Value>[] {
-    return [...this.#groups].filter((group) => group.sent && !this.#work.isSilent(group.aliveUntil, now))
+    return [...this.#groups].filter((group) => group.sent && !this.#work.isDead(group.silentUntil, now))
   }
 
   #maySend(group: ReadGroup<Value>, now: number): boolean {
-    if (group.sent) return this.#work.isSilent(group.aliveUntil, now)
+    if (group.sent) return this.#work.isDead(group.silentUntil, now)
     return this.#mayBeginAt(now) <= now
   }
 
@@ -174,7 +174,7 @@ export class SharedReads<Value> {
     const { deadlineMs, read } = this.#options
     const db = retrying(this.#db, {
       beforeAttempt: () => {
-        group.aliveUntil = this.#work.aliveUntil(Date.now() + deadlineMs)
+        group.silentUntil = Date.now() + deadlineMs
       },
     })
     let outcome: ReadOutcome<Value>

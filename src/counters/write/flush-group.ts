@@ -28,12 +28,19 @@ export type Flush = CommitOutcome | { status: 'split' }
 /**
  * Writes the batch of a group. Retries transient failures, always with the same batch. Puts the batch into the queue if the
  * database does not accept it.
- * @param beat called before each step with the time until which the flush may be silent, in milliseconds of `Date.now()`
+ * @param leader told before each step until when it may be silent, in milliseconds of `Date.now()`
  */
-export async function flush(context: FlushContext, group: CommitGroup, beat: (until: number) => void): Promise<Flush> {
+export async function flush(
+  context: FlushContext,
+  group: CommitGroup,
+  leader: { silentUntil: number },
+): Promise<Flush> {
   const { slots, deadlineMs } = context
   const batch = group.seal(() => slots.lease(), context.classicSlots)
-  const db = retrying(context.db, { beforeAttempt: () => beat(Date.now() + deadlineMs) })
+  const beforeAttempt = () => {
+    leader.silentUntil = Date.now() + deadlineMs
+  }
+  const db = retrying(context.db, { beforeAttempt })
   let reason: DatabaseFailure
   try {
     const { settled } = await applyBatch(db, batch, context.keptHours)
@@ -54,7 +61,7 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   // No await before the batch has its own slots: another leader may take the group over, and must send the same batch.
   if (failure.applied === 'no') slots.release(group.slot)
   if (context.queue !== null && !refused) {
-    beat(Date.now() + QUEUE_DEADLINE_MS)
+    leader.silentUntil = Date.now() + QUEUE_DEADLINE_MS
     return enqueue(context.queue, context, group, failure.applied === 'no' ? group.sealForQueue() : batch, failure)
   }
   return { status: 'failed', failure }
@@ -64,10 +71,10 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
 export async function spill(
   context: FlushContext,
   group: CommitGroup,
-  beat: (until: number) => void,
+  leader: { silentUntil: number },
 ): Promise<CommitOutcome> {
   if (context.queue === null) return { status: 'overloaded' }
-  beat(Date.now() + QUEUE_DEADLINE_MS)
+  leader.silentUntil = Date.now() + QUEUE_DEADLINE_MS
   return enqueue(context.queue, context, group, group.sealForQueue(), null)
 }
 

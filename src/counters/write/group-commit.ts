@@ -49,8 +49,8 @@ interface Leader {
   group: CommitGroup | null
   /** When it began its latest flush. */
   beganAt: number
-  /** Until when it counts as alive. */
-  aliveUntil: number
+  /** Until when it may be silent. */
+  silentUntil: number
   /** Whether it takes no further group, so that another request may lead. */
   leaving: boolean
 }
@@ -191,7 +191,7 @@ export class GroupCommit {
   /** Removes leaders that fell silent, and puts their groups at the head of the waiting ones. */
   #replaceSilent(now: number): void {
     for (const leader of this.#leaders) {
-      if (!this.#work.isSilent(leader.aliveUntil, now)) continue
+      if (!this.#work.isDead(leader.silentUntil, now)) continue
       this.#leaders.delete(leader)
       const { group } = leader
       leader.group = null
@@ -208,8 +208,7 @@ export class GroupCommit {
     if (this.#open === null && this.#ready.length === 0) return null
     const mayExceed = this.#isStale(now) && this.#allBusy()
     if (this.#remaining() >= this.#leadersWanted() && !mayExceed && !this.#endWait()) return null
-    const aliveUntil = this.#work.aliveUntil(now + PACE_MS)
-    const leader: Leader = { group: null, beganAt: now, aliveUntil, leaving: false }
+    const leader: Leader = { group: null, beganAt: now, silentUntil: now + PACE_MS, leaving: false }
     this.#leaders.add(leader)
     return leader
   }
@@ -261,7 +260,7 @@ export class GroupCommit {
     const pace = this.#pace(now)
     const early = Math.max(this.#lastFlushAt, this.#open?.waitsSince ?? 0) + pace - now
     if (early > 0 && early <= pace && this.#ready.length === 0 && !this.#isLargeEnough()) {
-      leader.aliveUntil = this.#work.aliveUntil(now + pace)
+      leader.silentUntil = now + pace
       await pause(early)
       now = Date.now()
       // The group became large enough, or this leader counted as dead. Another request leads.
@@ -274,18 +273,15 @@ export class GroupCommit {
     group.expectedAt = now + this.#work.durationMs
     // It may have been removed during its pause. With a group in hand, its death must be noticed.
     this.#leaders.add(leader)
-    leader.aliveUntil = this.#work.aliveUntil(now)
+    leader.silentUntil = now
     leader.group = group
     leader.beganAt = now
     this.#lastFlushAt = now
     this.#lastSize = group.tickets.length
     try {
-      const beat = (until: number) => {
-        leader.aliveUntil = this.#work.aliveUntil(until)
-      }
       if (stale || (group.unnamed && this.#context.queue !== null))
-        this.#settle(group, await spill(this.#context, group, beat))
-      else this.#conclude(leader, group, await flush(this.#context, group, beat))
+        this.#settle(group, await spill(this.#context, group, leader))
+      else this.#conclude(leader, group, await flush(this.#context, group, leader))
     } catch (error) {
       // A bug. The requests that wait must get an answer nevertheless.
       this.#settle(group, { status: 'failed', failure: DatabaseFailure.unexpected(error) })
