@@ -1,7 +1,7 @@
 import type { DatabaseFailure } from '../../database/errors.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { Overloaded, pause } from '../shared-work-state.ts'
+import { pause } from '../shared-work-state.ts'
 import {
   type Batch,
   type BatchRow,
@@ -26,8 +26,6 @@ export type CommitOutcome =
  */
 const MAX_LINKED_ROWS = 600
 
-const NO_CLASSIC_SLOTS: ReadonlyMap<number, number> = new Map()
-
 export interface Ticket {
   increments: readonly Increment[]
   /** Slot and batch id of increments that have an idempotency key: its hash. */
@@ -47,6 +45,8 @@ export class CommitGroup {
   waitsSince: number
   expectedAt: number
   outcome: CommitOutcome | null = null
+  /** Its rows, once it is sealed. */
+  batch: Batch | null = null
   /** The slot of its merged increments, once it is sealed. */
   slot = 0n
   /** Whether two leaders have sent it. Then nobody knows when the last attempt arrives. */
@@ -57,7 +57,6 @@ export class CommitGroup {
   readonly #merged: MergedIncrements = new Map()
   readonly #keyed = new Map<string, BatchRow>()
   #linked = false
-  #batch: Batch | null = null
 
   constructor(waitsSince: number, expectedAt: number) {
     this.waitsSince = waitsSince
@@ -69,10 +68,6 @@ export class CommitGroup {
     return this.#merged.size + this.#keyed.size
   }
 
-  get sealed(): boolean {
-    return this.#batch !== null
-  }
-
   /** Whether a request's increments fit into a batch of at most so many rows. Increments of one counter make one row. */
   fits(increments: readonly Increment[], maxRows: number): boolean {
     const most = this.#linked || isLinked(increments) ? Math.min(maxRows, MAX_LINKED_ROWS) : maxRows
@@ -81,32 +76,23 @@ export class CommitGroup {
     return this.size + counters.size <= most
   }
 
-  add(increments: readonly Increment[], key: bigint | undefined): Ticket {
-    const ticket: Ticket = { increments, key, group: this, wake: null }
-    this.#take(ticket)
-    return ticket
-  }
-
-  #take(ticket: Ticket): void {
+  /** Adds the increments of a request. */
+  add(ticket: Ticket): void {
     const { key, increments } = ticket
+    ticket.group = this
     this.tickets.push(ticket)
-    if (!hasOwnKeys(increments)) {
-      this.#merge(increments, key)
-      return
-    }
     this.#linked ||= isLinked(increments)
-    for (const increment of increments) if (increment.key !== undefined) this.#merge([increment], increment.key)
+    for (const increment of increments) if (increment.key !== undefined) this.#addKeyed([increment], increment.key)
     const others = increments.filter((increment) => increment.key === undefined)
-    this.#merge(others, key)
+    if (key === undefined) mergeIncrements(others, this.#merged)
+    else this.#addKeyed(others, key)
   }
 
-  #merge(increments: readonly Increment[], key: bigint | undefined): void {
-    if (key === undefined) {
-      mergeIncrements(increments, this.#merged)
-      return
-    }
-    // Nothing else writes to the slot of a key, so the key recognizes itself there however much is counted in between. The same
-    // key twice in one group is a repeat as well.
+  /**
+   * Nothing else writes to the slot of a key, so the key recognizes itself there however much is counted in between. The same key
+   * twice in one group is a repeat as well.
+   */
+  #addKeyed(increments: readonly Increment[], key: bigint): void {
     for (const row of makeBatch(key, increments, () => key)) {
       const address = `${counterId(row)}/${row.slot}`
       if (!this.#keyed.has(address)) this.#keyed.set(address, row)
@@ -121,19 +107,18 @@ export class CommitGroup {
   }
 
   /**
-   * Seals the group and returns its batch; the same one each time.
-   * @param lease draws the slot, which belongs to this batch from now on
+   * Seals the group, once, and returns its batch.
+   * @param slot belongs to this batch from now on
    * @param classicSlots N by record type, for types with `slots = N`; their increments go to a random slot below N
    */
-  seal(lease: () => bigint, classicSlots: ReadonlyMap<number, number>): Batch {
-    if (this.#batch !== null) return this.#batch
-    this.slot = lease()
+  seal(slot: bigint, classicSlots: ReadonlyMap<number, number>): Batch {
+    this.slot = slot
     const merged = batchOfMerged(random63(), this.#merged, ({ recordType }) => {
       const among = classicSlots.get(recordType)
-      return among === undefined ? this.slot : BigInt(Math.floor(Math.random() * among))
+      return among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
     })
-    this.#batch = this.#keyed.size === 0 ? merged : [...merged, ...this.#keyed.values()].sort(byPrimaryKey)
-    return this.#batch
+    this.batch = this.#keyed.size === 0 ? merged : [...merged, ...this.#keyed.values()].sort(byPrimaryKey)
+    return this.batch
   }
 
   /**
@@ -141,9 +126,9 @@ export class CommitGroup {
    * no other batch has, and that is kept as keyed ones are. Only allowed if certainly nothing was applied.
    */
   sealForQueue(): Batch {
-    const batch = this.seal(() => 0n, NO_CLASSIC_SLOTS)
-    this.#batch = batch.map((row) => ({ ...row, slot: row.batch })).sort(byPrimaryKey)
-    return this.#batch
+    const batch = this.batch ?? this.seal(0n, new Map())
+    this.batch = batch.map((row) => ({ ...row, slot: row.batch })).sort(byPrimaryKey)
+    return this.batch
   }
 
   /**
@@ -154,22 +139,15 @@ export class CommitGroup {
     const middle = Math.ceil(this.tickets.length / 2)
     const half = (tickets: Ticket[]): CommitGroup => {
       const group = new CommitGroup(now, this.expectedAt)
-      for (const ticket of tickets) {
-        ticket.group = group
-        group.#take(ticket)
-      }
+      for (const ticket of tickets) group.add(ticket)
       return group
     }
     return [half(this.tickets.slice(0, middle)), half(this.tickets.slice(middle))]
   }
 }
 
-function hasOwnKeys(increments: readonly Increment[]): boolean {
-  return increments.some(({ key }) => key !== undefined)
-}
-
 function isLinked(increments: readonly Increment[]): boolean {
-  return increments.length > 1 && hasOwnKeys(increments)
+  return increments.length > 1 && increments.some(({ key }) => key !== undefined)
 }
 
 /** Milliseconds by which a request's own timer is later than the expected wake-up. */
@@ -187,12 +165,6 @@ export interface CountOptions {
   answerReady?: boolean
   /** Whether the counters have names (`Keys`). If not, the queue's consumer ensures them. Default: true. */
   named?: boolean
-}
-
-export function resultOf(outcome: CommitOutcome): 'counted' | 'queued' {
-  if (outcome.status === 'failed') throw outcome.failure
-  if (outcome.status === 'overloaded') throw new Overloaded()
-  return outcome.status
 }
 
 /**

@@ -36,7 +36,7 @@ export async function flush(
   leader: { silentUntil: number },
 ): Promise<Flush> {
   const { slots, deadlineMs } = context
-  const batch = group.seal(() => slots.lease(), context.classicSlots)
+  const batch = group.batch ?? group.seal(slots.lease(), context.classicSlots)
   const beforeAttempt = () => {
     leader.silentUntil = Date.now() + deadlineMs
   }

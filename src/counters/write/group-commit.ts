@@ -1,15 +1,8 @@
 import { DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
-import { pause, SharedWork } from '../shared-work-state.ts'
+import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
-import {
-  CommitGroup,
-  type CommitOutcome,
-  type CountOptions,
-  resultOf,
-  type Ticket,
-  waitForNews,
-} from './commit-group.ts'
+import { CommitGroup, type CommitOutcome, type CountOptions, type Ticket, waitForNews } from './commit-group.ts'
 import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration, spill } from './flush-group.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
@@ -53,6 +46,8 @@ interface Leader {
   silentUntil: number
   /** Whether it takes no further group, so that another request may lead. */
   leaving: boolean
+  /** Whether its turn is over. */
+  over: boolean
 }
 
 /**
@@ -99,26 +94,26 @@ export class GroupCommit {
     const ticket = this.#join(increments, key, now)
     if (!named) ticket.group.unnamed = true
     // One turn at a time: the subrequests of a request are limited.
-    let leads = false
+    let leader: Leader | null = null
     let looksAt = now
     // The request may end at any await when its client hangs up. Nothing may depend on the code that follows.
     for (;;) {
-      const leader = leads ? null : this.#newLeader(looksAt)
-      if (leader !== null) {
-        leads = true
-        const turn = this.#lead(leader)
-        const over = turn.over.then(() => {
-          leads = false
-        })
-        waitUntil(over)
-        await turn.first
+      const next: Leader | null = leader === null || leader.over ? this.#newLeader(looksAt) : null
+      if (next !== null) {
+        leader = next
+        // The first flush is the one that this request needs.
+        const first = this.#flushNext(leader)
+        waitUntil(this.#lead(leader, first))
+        await first
       } else {
         const { expectedAt } = ticket.group
         // A millisecond later than expected, so that the first poll is usually the last.
         await waitForNews(ticket, this.#work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
       }
       const { outcome } = ticket.group
-      if (outcome !== null) return resultOf(outcome)
+      if (outcome?.status === 'failed') throw outcome.failure
+      if (outcome?.status === 'overloaded') throw new Overloaded()
+      if (outcome !== null) return outcome.status
       looksAt = Date.now()
     }
   }
@@ -132,7 +127,8 @@ export class GroupCommit {
     if (this.#open !== null && this.#leaders.size === 0) this.#open.waitsSince = now
     this.#open ??= new CommitGroup(now, this.#expectation(now))
     const before = this.#open.size
-    const ticket = this.#open.add(increments, key)
+    const ticket: Ticket = { increments, key, group: this.#open, wake: null }
+    this.#open.add(ticket)
     this.#work.enter(1, this.#open.size - before)
     return ticket
   }
@@ -208,7 +204,7 @@ export class GroupCommit {
     if (this.#open === null && this.#ready.length === 0) return null
     const mayExceed = this.#isStale(now) && this.#allBusy()
     if (this.#remaining() >= this.#leadersWanted() && !mayExceed && !this.#endWait()) return null
-    const leader: Leader = { group: null, beganAt: now, silentUntil: now + PACE_MS, leaving: false }
+    const leader: Leader = { group: null, beganAt: now, silentUntil: now + PACE_MS, leaving: false, over: false }
     this.#leaders.add(leader)
     return leader
   }
@@ -230,31 +226,26 @@ export class GroupCommit {
   #isStale(now: number): boolean {
     const oldest = this.#ready[0] ?? this.#open
     const maxAge = this.#context.queue === null ? MAX_AGE_MS : MAX_AGE_WITH_QUEUE_MS
-    return oldest !== null && oldest !== undefined && !oldest.sealed && now - oldest.waitsSince > maxAge
+    return oldest?.batch === null && now - oldest.waitsSince > maxAge
   }
 
-  /**
-   * Leads: flushes one waiting group after another. `first` settles with the first flush, which is the one that the leading
-   * request needs itself, `over` when its turn is over. Neither rejects.
-   */
-  #lead(leader: Leader): { first: Promise<void>; over: Promise<void> } {
+  /** Flushes one waiting group after another until the leader's turn is over. Never rejects. */
+  async #lead(leader: Leader, first: Promise<void>): Promise<void> {
     const began = Date.now()
-    const first = this.#flushNext(leader)
-    const over = (async () => {
-      await first
-      for (let flushes = 2; this.#open !== null || this.#ready.length > 0; flushes++) {
-        // It counted as dead, or its turn is over. Another request leads, unless there is none.
-        const replaced = !this.#leaders.has(leader)
-        if ((replaced || leader.leaving) && (this.#remaining() > 0 || flushes > 2 * MAX_FLUSHES)) break
-        if (replaced) this.#leaders.add(leader)
-        leader.leaving = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
-        await this.#flushNext(leader)
-      }
-      this.#leaders.delete(leader)
-    })()
-    return { first, over }
+    await first
+    for (let flushes = 2; this.#open !== null || this.#ready.length > 0; flushes++) {
+      // It counted as dead, or its turn is over. Another request leads, unless there is none.
+      const replaced = !this.#leaders.has(leader)
+      if ((replaced || leader.leaving) && (this.#remaining() > 0 || flushes > 2 * MAX_FLUSHES)) break
+      if (replaced) this.#leaders.add(leader)
+      leader.leaving = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
+      await this.#flushNext(leader)
+    }
+    this.#leaders.delete(leader)
+    leader.over = true
   }
 
+  /** Flushes the group that has waited longest. Never rejects. */
   async #flushNext(leader: Leader): Promise<void> {
     let now = Date.now()
     const pace = this.#pace(now)
@@ -294,7 +285,7 @@ export class GroupCommit {
     for (let group = this.#ready.shift(); group !== undefined; group = this.#ready.shift()) {
       // Its former leader was alive after all.
       if (group.outcome !== null) continue
-      if (!group.sealed || now - group.waitsSince <= MAX_RESEND_MS) return group
+      if (group.batch === null || now - group.waitsSince <= MAX_RESEND_MS) return group
       const failure = DatabaseFailure.unexpected('no request was there to send it again')
       log('error', 'batch_abandoned', { requests: group.tickets.length, rows: group.size })
       this.#settle(group, { status: 'failed', failure })

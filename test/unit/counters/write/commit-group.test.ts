@@ -15,7 +15,7 @@ const add = (recordId: number, by: number, recordType = 1): Increment => ({
   by: BigInt(by),
 })
 const seal = (group: CommitGroup, classicSlots: ReadonlyMap<number, number> = new Map()) =>
-  group.seal(() => SLOT, classicSlots)
+  group.seal(SLOT, classicSlots)
 
 const rowId = (row: BatchRow) => `${counterId(row)}/${row.slot}/${row.batch}`
 
@@ -60,9 +60,11 @@ function wanted(requests: readonly Request[]): Map<string, bigint> {
   )
 }
 
+const join = (group: CommitGroup, { increments, key }: Request) => group.add({ increments, key, group, wake: null })
+
 const filled = (requests: readonly Request[]): CommitGroup => {
   const group = new CommitGroup(1, 2)
-  for (const { increments, key } of requests) group.add(increments, key)
+  for (const request of requests) join(group, request)
   return group
 }
 
@@ -127,11 +129,12 @@ describe('A group', () => {
   it('with increments that must count together is so small that a message of the queue can hold it', () => {
     const pair = (visit: number): Increment[] => [add(1, 1), { ...add(1, 1, 2), key: BigInt(visit) }]
     const group = new CommitGroup(1, 2)
-    for (let visit = 1; group.fits(pair(visit), 1_000); visit++) group.add(pair(visit), undefined)
+    for (let visit = 1; group.fits(pair(visit), 1_000); visit++)
+      join(group, { increments: pair(visit), key: undefined })
     expect(group.size).toBe(599)
     expect(group.fits([add(2, 1), add(3, 1)], 1_000)).toBe(false)
     const others = new CommitGroup(1, 2)
-    for (let i = 0; i < 900; i++) others.add([add(i, 1)], undefined)
+    for (let i = 0; i < 900; i++) join(others, { increments: [add(i, 1)], key: undefined })
     expect([others.fits([add(1_000, 1)], 1_000), others.fits(pair(1), 1_000)]).toEqual([true, false])
   })
 
@@ -144,14 +147,12 @@ describe('A group', () => {
     expect(seal(group)).toEqual([])
   })
 
-  it('makes its batch once, and leases one slot', () => {
+  it('keeps its batch and its slot once it is sealed', () => {
     const group = filled([{ increments: [add(1, 1)], key: undefined }])
-    expect(group.sealed).toBe(false)
-    let leased = 0
-    const lease = () => BigInt(++leased)
-    const batch = group.seal(lease, new Map())
-    expect(group.seal(lease, new Map())).toBe(batch)
-    expect([group.sealed, group.slot, leased]).toEqual([true, 1n, 1])
+    expect(group.batch).toBeNull()
+    const batch = seal(group)
+    expect(batch).toHaveLength(1)
+    expect([group.batch, group.slot]).toEqual([batch, SLOT])
   })
 
   it('uses classic slots for types that have them, except for requests with a key', () => {
@@ -218,7 +219,7 @@ describe('The halves of a group', () => {
           expect(half.tickets.length).toBeGreaterThan(0)
           expect(half.tickets.length).toBeLessThan(tickets.length)
           for (const ticket of half.tickets) expect(ticket.group).toBe(half)
-          expect([half.waitsSince, half.outcome, half.sealed, half.contested]).toEqual([7, null, false, false])
+          expect([half.waitsSince, half.outcome, half.batch, half.contested]).toEqual([7, null, null, false])
         }
       }),
     )
