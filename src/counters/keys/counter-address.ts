@@ -139,25 +139,6 @@ const MAX_GENERATION = 10_000
 /** Longer keys are hashed each time, so that the cache takes up a few megabytes at most. */
 const MAX_KEY_LENGTH = 200
 
-/** Keeps its id, because writing a large number as text takes long. A spread copy lacks the id. */
-class CachedAddress implements CounterAddress {
-  readonly recordType: number
-  readonly recordId: bigint
-  readonly name: string
-  readonly #id: string
-
-  constructor(address: CounterAddress) {
-    this.recordType = address.recordType
-    this.recordId = address.recordId
-    this.name = address.name
-    this.#id = counterId(address)
-  }
-
-  get id(): string {
-    return this.#id
-  }
-}
-
 /** Caches addresses: hashing takes longer than anything else about a hit. Plain data, bounded, shared by requests. */
 export class AddressCache {
   readonly #addresses = new BoundedMap<CounterAddress>(MAX_GENERATION)
@@ -170,7 +151,9 @@ export class AddressCache {
   async find(type: KeyedType, key: string): Promise<CounterAddress> {
     const known = this.cached(type, key)
     if (known !== undefined) return known
-    const address = new CachedAddress(await addressOfKey(type, key))
+    const address = await addressOfKey(type, key)
+    // Writing a large number as text takes long. Not enumerable: a spread copy, perhaps of another type, must not have it.
+    Object.defineProperty(address, 'id', { value: counterId(address) })
     if (key.length <= MAX_KEY_LENGTH) this.#addresses.set(`${type.recordType} ${copied(key)}`, address)
     return address
   }
