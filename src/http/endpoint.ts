@@ -9,10 +9,9 @@ import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { Routes } from './hono.ts'
-import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey } from './path.ts'
 import { tellHit } from './problem-response.ts'
-import { readQuery } from './query-string.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
+import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey, readQuery } from './url.ts'
 
 /** `/v1/top/:type` for `/v1/top/{type}`. */
 type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`

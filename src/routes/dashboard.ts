@@ -21,7 +21,7 @@ import {
 } from '../http/cookies.ts'
 import { Routes } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
-import { publicPath } from '../http/path.ts'
+import { publicPath } from '../http/url.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
 import { counterPage } from '../views/dashboard/counter.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { rememberedQueries } from '../../../src/http/query-string.ts'
+import { rememberedQueries } from '../../../src/http/url.ts'
 import { once } from '../../../src/service/fields.ts'
 import { Problem } from '../../../src/service/problem.ts'
 
