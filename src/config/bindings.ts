@@ -41,30 +41,9 @@ export interface Bindings {
   [OPTIONS]?: { bindings: Readonly<Record<string, string>>; settings: readonly string[] }
 }
 
-/** Segments that need no encoding in a URL, in HTML or in the name of a cookie. */
-const FORM = /^(?:\/[\w-]*\w)+$/
+/** A base path: segments that need no encoding in a URL, in HTML or in the name of a cookie. */
+export const BASE_PATH_FORM = /^(?:\/[\w-]*\w)+$/
 const RULE =
   'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 
-export const basePath = z.optional(textThat(RULE, (value) => value === '' || FORM.test(value)))
-
-/** The base path, such as `/counter`; empty for the root, and for a wrong setting, so that its problem can be read there. */
-export function basePathOf({ BASE_PATH }: Bindings): string {
-  return typeof BASE_PATH === 'string' && FORM.test(BASE_PATH) ? BASE_PATH : ''
-}
-
-/** The rest of a path below the base path, beginning with a slash; `null` if the path is not below it. */
-export function belowBasePath(base: string, path: string): string | null {
-  if (base === '') return path
-  if (!path.startsWith(base)) return null
-  if (path.length === base.length) return '/'
-  return path[base.length] === '/' ? path.slice(base.length) : null
-}
-
-/**
- * Keeps the cookies of several counters on one host apart: the base path in their names. Not in their `Path`, because the prefix
- * `__Host-` needs the path `/` (RFC 6265bis, section 4.1.3.2).
- */
-export function cookieSuffix(base: string): string {
-  return base.replaceAll('/', '.')
-}
+export const basePath = z.optional(textThat(RULE, (value) => value === '' || BASE_PATH_FORM.test(value)))

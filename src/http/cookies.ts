@@ -1,10 +1,10 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
-import { basePathOf, cookieSuffix } from '../config/bindings.ts'
 import { ConfigurationError } from '../config/mistakes.ts'
 import type { Token } from '../config/tokens.ts'
 import type { AppEnv } from './context.ts'
+import { basePathOf } from './url.ts'
 
 /** Seconds after which a session ends. */
 const SESSION = 12 * 3_600
@@ -65,6 +65,14 @@ export function sessionSecret(
   const { username, password, host: server } = new URL(databaseUrl)
   // No part contains a line break.
   return ['slotted-counter session', `${username}:${password}@${server}`, host, hash].join('\n')
+}
+
+/**
+ * Keeps the cookies of several counters on one host apart: the base path in their names. Not in their `Path`, because the prefix
+ * `__Host-` needs the path `/` (RFC 6265bis, section 4.1.3.2).
+ */
+function cookieSuffix(base: string): string {
+  return base.replaceAll('/', '.')
 }
 
 /** The name of the session's cookie over https. */

@@ -2,12 +2,25 @@ import type { Context } from 'hono'
 import { routePath } from 'hono/route'
 import type * as z from 'zod/mini'
 import { BoundedMap } from '../bounded-map.ts'
-import { basePathOf } from '../config/bindings.ts'
+import { BASE_PATH_FORM, type Bindings } from '../config/bindings.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { checkParameters, isParameter } from '../service/fields.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
+
+/** The base path, such as `/counter`; empty for the root, and for a wrong setting, so that its problem can be read there. */
+export function basePathOf({ BASE_PATH }: Bindings): string {
+  return typeof BASE_PATH === 'string' && BASE_PATH_FORM.test(BASE_PATH) ? BASE_PATH : ''
+}
+
+/** The rest of a path below the base path, beginning with a slash; `null` if the path is not below it. */
+export function belowBasePath(base: string, path: string): string | null {
+  if (base === '') return path
+  if (!path.startsWith(base)) return null
+  if (path.length === base.length) return '/'
+  return path[base.length] === '/' ? path.slice(base.length) : null
+}
 
 /** Replaces the key in the path if the key is a parameter. Half a character: no URL decodes to it. */
 export const KEY_IN_QUERY = '\ud800'

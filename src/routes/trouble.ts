@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
-import { basePathOf } from '../config/bindings.ts'
 import type { AppEnv } from '../http/context.ts'
 import { problemResponse } from '../http/problem-response.ts'
+import { basePathOf } from '../http/url.ts'
 import type { Problem } from '../service/problem.ts'
 import { troublePage } from '../views/dashboard/trouble.ts'
 import { PAGE_HEADERS } from './dashboard.ts'
