@@ -43,11 +43,7 @@ app.post('/published', async (c) => {
 app.post('/own', async (c) => {
   const counter = await addressOfKey(c)
   const slot = BigInt(Math.floor(Math.random() * slotsOf(c)))
-  await applyBatch(
-    executor(c),
-    makeBatch(random63(), [{ counter, by: 1n }], () => slot),
-    keptHours(24),
-  )
+  await applyBatch(executor(c), makeBatch(random63(), [{ counter, by: 1n }], slot), keptHours(24))
   return c.body(null, 204)
 })
 
@@ -73,7 +69,7 @@ app.post('/statement', async (c) => {
 
 async function apply(c: BenchContext, counter: CounterAddress): Promise<void> {
   const slot = slots.lease()
-  const batch = makeBatch(random63(), [{ counter, by: 1n }], () => slot)
+  const batch = makeBatch(random63(), [{ counter, by: 1n }], slot)
   const { settled } = await applyBatch(executor(c), batch, keptHours(24))
   if (settled) slots.release(slot)
 }

@@ -103,6 +103,13 @@ export async function checkVisit(caller: Caller, received: Visit): Promise<{ sai
 }
 
 /**
+ * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html
+ * (Sec-Purpose), and what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
+ */
+const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
+const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
+
+/**
  * The visit, in the type's `bots` if a bot sent it, or why it does not count, by its headers, in the order of the checks.
  * `rate`, `key` and `duplicate` follow.
  */
@@ -116,8 +123,8 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   if (purpose === 'page' && !type.allowedOrigins.includes('*') && !isAllowed(type, pageOf(headers))) return 'origin'
   if (visitor.marked || (ownNetworks.length > 0 && isIn(ownNetworks, visitor.address))) return 'own'
   if (automated && !type.countAutomated) return 'automated'
-  if (isInAdvance(headers)) return 'prefetch'
-  if (type.respectDoNotTrack && asksNotToBeTracked(headers)) return 'dnt'
+  for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return 'prefetch'
+  if (type.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
   if (type.countBots || !bots.has(visitor.agent, purpose)) return visit
   return type.bots === null ? 'bot' : inType(visit, config.types.get(type.bots)!)
 }
@@ -222,24 +229,6 @@ export interface Visitor {
   /** Whether its browser is marked as the owner's. */
   marked: boolean
   headers: Headers
-}
-
-/**
- * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html
- * (Sec-Purpose), and what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
- */
-const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
-const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
-
-/** Whether a browser loads a page in advance. */
-function isInAdvance(headers: Headers): boolean {
-  for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return true
-  return false
-}
-
-/** Whether a browser asks not to be tracked (DNT, Global Privacy Control). */
-function asksNotToBeTracked(headers: Headers): boolean {
-  return headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1'
 }
 
 /** The origin or the URL of the page that sent a request. */

@@ -42,11 +42,7 @@ export async function countAll(
   batch = random63(),
   slot = batch,
 ): Promise<void> {
-  await applyBatch(
-    db,
-    makeBatch(batch, increments, () => slot),
-    keptHours(24),
-  )
+  await applyBatch(db, makeBatch(batch, increments, slot), keptHours(24))
 }
 
 /** The same for one counter. */

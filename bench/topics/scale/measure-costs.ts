@@ -157,7 +157,7 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
           makeBatch(
             random63(),
             counters.map((counter) => ({ counter, by: 1n })),
-            () => slot,
+            slot,
           ),
           keptHours(24),
         )

@@ -56,28 +56,14 @@ export function mergeIncrements(
 }
 
 /**
- * Makes a batch of increments.
+ * Makes a batch of increments in one slot, one row a counter: a slot would take a second row for a repeat. Increments of 0 get
+ * no row.
  * @param id a random number, or the hash of an idempotency key; never 0
- * @param slotOf chooses the slot for a counter
  */
-export function makeBatch(
-  id: bigint,
-  increments: Iterable<Increment>,
-  slotOf: (counter: CounterAddress) => bigint,
-): Batch {
-  return batchOfMerged(id, mergeIncrements(increments), slotOf)
-}
-
-/** Makes a batch, one row a counter: a slot would take a second row for a repeat. Increments of 0 get no row. */
-export function batchOfMerged(
-  id: bigint,
-  merged: MergedIncrements,
-  slotOf: (counter: CounterAddress) => bigint,
-): Batch {
+export function makeBatch(id: bigint, increments: Iterable<Increment>, slot: bigint): Batch {
   const rows: BatchRow[] = []
-  for (const { counter, by } of merged.values()) {
-    const { recordType, recordId } = counter
-    if (by !== 0n) rows.push({ recordType, recordId, slot: slotOf(counter), count: by, batch: id })
+  for (const { counter, by } of mergeIncrements(increments).values()) {
+    if (by !== 0n) rows.push({ recordType: counter.recordType, recordId: counter.recordId, slot, count: by, batch: id })
   }
   return rows.sort(byPrimaryKey)
 }

@@ -5,7 +5,6 @@ import { pause } from '../shared-work-state.ts'
 import {
   type Batch,
   type BatchRow,
-  batchOfMerged,
   type Increment,
   type MergedIncrements,
   makeBatch,
@@ -82,8 +81,11 @@ export class CommitGroup {
     ticket.group = this
     this.tickets.push(ticket)
     this.#linked ||= isLinked(increments)
-    for (const increment of increments) if (increment.key !== undefined) this.#addKeyed([increment], increment.key)
-    const others = increments.filter((increment) => increment.key === undefined)
+    const others: Increment[] = []
+    for (const increment of increments) {
+      if (increment.key === undefined) others.push(increment)
+      else this.#addKeyed([increment], increment.key)
+    }
     if (key === undefined) mergeIncrements(others, this.#merged)
     else this.#addKeyed(others, key)
   }
@@ -93,7 +95,7 @@ export class CommitGroup {
    * twice in one group is a repeat as well.
    */
   #addKeyed(increments: readonly Increment[], key: bigint): void {
-    for (const row of makeBatch(key, increments, () => key)) {
+    for (const row of makeBatch(key, increments, key)) {
       const address = `${counterId(row)}/${row.slot}`
       if (!this.#keyed.has(address)) this.#keyed.set(address, row)
     }
@@ -113,11 +115,16 @@ export class CommitGroup {
    */
   seal(slot: bigint, classicSlots: ReadonlyMap<number, number>): Batch {
     this.slot = slot
-    const merged = batchOfMerged(random63(), this.#merged, ({ recordType }) => {
+    const id = random63()
+    const rows = [...this.#keyed.values()]
+    for (const { counter, by } of this.#merged.values()) {
+      if (by === 0n) continue
+      const { recordType, recordId } = counter
       const among = classicSlots.get(recordType)
-      return among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
-    })
-    this.batch = this.#keyed.size === 0 ? merged : [...merged, ...this.#keyed.values()].sort(byPrimaryKey)
+      const chosen = among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
+      rows.push({ recordType, recordId, slot: chosen, count: by, batch: id })
+    }
+    this.batch = rows.sort(byPrimaryKey)
     return this.batch
   }
 

@@ -127,11 +127,8 @@ export class ShortestDuration {
   #since = 0
   #current = Number.POSITIVE_INFINITY
   #previous = Number.POSITIVE_INFINITY
-
-  /** Infinity before the first measurement. */
-  get milliseconds(): number {
-    return Math.min(this.#current, this.#previous)
-  }
+  /** Infinity before the first measurement. Only `took` changes it. */
+  milliseconds = Number.POSITIVE_INFINITY
 
   /**
    * Records a duration that ended now. Both in milliseconds, `now` of `Date.now()`. Without I/O a Worker's clock stands still,
@@ -147,6 +144,7 @@ export class ShortestDuration {
     } else {
       this.#current = Math.min(this.#current, milliseconds)
     }
+    this.milliseconds = Math.min(this.#current, this.#previous)
   }
 }
 

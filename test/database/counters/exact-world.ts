@@ -147,7 +147,7 @@ export class World {
   async #increment({ parts, resends, later }: Extract<Action, { kind: 'increment' }>): Promise<void> {
     const slot = this.#slots.lease()
     const increments = parts.map(({ counter, by }) => ({ counter: this.ledger.counters[counter]!, by: BigInt(by) }))
-    const batch = makeBatch(random63(), increments, () => slot)
+    const batch = makeBatch(random63(), increments, slot)
     for (const { counter, by } of parts) this.ledger.begin(counter, BigInt(by))
     await applyBatch(this.db, batch, keptHours(24))
     for (const { counter, by } of parts) this.ledger.acknowledge(counter, BigInt(by))

@@ -34,7 +34,7 @@ async function queued(
   const batch = random63()
   const slot = keyed ? batch : random63()
   await batchQueue(queue).send(
-    makeBatch(batch, increments, () => slot),
+    makeBatch(batch, increments, slot),
     increments.map(({ counter }) => counter),
     { since, fate: 'unknown', keptHours: kept },
   )
