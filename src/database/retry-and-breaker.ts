@@ -72,6 +72,8 @@ const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 250
  */
 export class CircuitBreaker {
   readonly #policy: BreakerPolicy
+  /** Whether statements other than trials fail at once. Only `succeeded` and `failed` change it. */
+  open = false
   #failures = 0
   #openMs: number
   #openUntil = 0
@@ -80,11 +82,6 @@ export class CircuitBreaker {
   constructor(policy: BreakerPolicy = DEFAULT_BREAKER) {
     this.#policy = policy
     this.#openMs = policy.openMs
-  }
-
-  /** Whether statements other than trials fail at once. */
-  get open(): boolean {
-    return this.#failures >= this.#policy.failures
   }
 
   /**
@@ -102,6 +99,7 @@ export class CircuitBreaker {
   }
 
   succeeded(): void {
+    this.open = false
     this.#failures = 0
     this.#trial = false
     this.#openMs = this.#policy.openMs
@@ -111,6 +109,7 @@ export class CircuitBreaker {
   failed(now: number, tookMs: number): void {
     const wasOpen = this.open
     this.#failures += tookMs >= this.#policy.slowMs ? 3 : 1
+    this.open = this.#failures >= this.#policy.failures
     if (!this.open) return
     // Sent before the breaker opened, so its failure is nothing new.
     if (wasOpen && !this.#trial) return
