@@ -23,7 +23,7 @@ import { MAX_PUBLIC_ROWS, TooManyKeys } from './counters/keys/prefix.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
 import { RolledCache } from './counters/read/rolled-cache.ts'
-import { ReadsByRange, SharedReads } from './counters/read/shared-reads.ts'
+import { loadOf, ReadsByRange, SharedReads } from './counters/read/shared-reads.ts'
 import { keptHours } from './counters/write/apply-batch.ts'
 import { CommitByRange } from './counters/write/commit-by-range.ts'
 import { SlotPool } from './counters/write/flush-group.ts'
@@ -166,9 +166,10 @@ function shareReads<Value>(
   dbs: readonly Executor[],
   maxCounters: number,
   read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
-): ReadsByRange<Value> {
+): SharedReads<Value> | ReadsByRange<Value> {
   const options = { deadlineMs: STATEMENT_DEADLINE_MS, maxCounters, read }
-  return new ReadsByRange(dbs.map((db) => new SharedReads(db, options)))
+  const reads = dbs.map((db) => new SharedReads(db, options))
+  return reads.length === 1 ? reads[0]! : new ReadsByRange(reads)
 }
 
 /** How requests read counters: `dbs` has a database for each range, `everywhere` reaches all shards. */
@@ -202,13 +203,7 @@ function makeReads(dbs: readonly Executor[], everywhere: Executor) {
   return {
     exact,
     bounded,
-    load() {
-      const loads = [exact, bounded.one, bounded.few, bounded.many].map(({ load }) => load)
-      return {
-        waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
-        queries: loads.reduce((sum, { queries }) => sum + queries, 0),
-      }
-    },
+    load: () => loadOf([exact, bounded.one, bounded.few, bounded.many]),
     rolled: new RolledCache(counters('rolled'), sums.rolled),
     recent: { day: recent('day'), week: recent('week'), month: recent('month') },
     sums,

@@ -37,6 +37,12 @@ export interface SharedReading<Value> {
   tookMs: number
 }
 
+/** Requests that wait, senders included, and queries in flight. */
+export interface ReadLoad {
+  waiting: number
+  queries: number
+}
+
 export interface SharedReadsOptions<Value> {
   /** The time-out of one attempt at a statement. */
   deadlineMs: number
@@ -69,8 +75,7 @@ export class SharedReads<Value> {
     this.#work = new SharedWork({ maxSilenceMs: deadlineMs, maxDurationMs: deadlineMs })
   }
 
-  /** Requests that wait, senders included, and queries in flight. */
-  get load(): { waiting: number; queries: number } {
+  get load(): ReadLoad {
     return { waiting: this.#work.waiting, queries: this.#flights(Date.now()).length }
   }
 
@@ -193,6 +198,15 @@ export class SharedReads<Value> {
   }
 }
 
+/** The load of several. */
+export function loadOf(reads: readonly { load: ReadLoad }[]): ReadLoad {
+  const loads = reads.map(({ load }) => load)
+  return {
+    waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
+    queries: loads.reduce((sum, { queries }) => sum + queries, 0),
+  }
+}
+
 /** Reads counters of several ranges: one `SharedReads` for each, so that every query goes to one shard. */
 export class ReadsByRange<Value> {
   readonly #reads: readonly SharedReads<Value>[]
@@ -201,20 +215,15 @@ export class ReadsByRange<Value> {
     this.#reads = reads
   }
 
-  /** Requests that wait, once for each range, and queries in flight. */
-  get load(): { waiting: number; queries: number } {
-    const loads = this.#reads.map(({ load }) => load)
-    return {
-      waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
-      queries: loads.reduce((sum, { queries }) => sum + queries, 0),
-    }
+  /** Requests count once for each range. */
+  get load(): ReadLoad {
+    return loadOf(this.#reads)
   }
 
   async read(
     counters: readonly CounterAddress[],
     waitUntil: (work: Promise<unknown>) => void,
   ): Promise<SharedReading<Value>> {
-    if (this.#reads.length === 1) return this.#reads[0]!.read(counters, waitUntil)
     const parts = [...rowsByRange(counters, this.#reads.length)]
     const readings = await Promise.all(parts.map(([range, part]) => this.#reads[range]!.read(part, waitUntil)))
     const values = new Map<string, Value>()
