@@ -74,12 +74,9 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     maxAge: number | null
   }>,
 ): TypedRoutes<ReturnType<C>> {
-  const mayRead = async (c: Context<AppEnv>, type: CounterType) => {
-    if (!type.public) await authorize(c, 'read')
-  }
   const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
-    const parts = (await readParts(c, route, mayRead)) as Parts<ReturnType<C>> & { type: CounterType }
+    const parts = (await readParts(c, route)) as Parts<ReturnType<C>> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
     return c.json(answer as object, 200, {
@@ -100,13 +97,12 @@ function routesOf<O extends Operation>({ method, path }: Route, handlers: Handle
 
 async function readParts<O extends Operation>(
   c: Context<AppEnv>,
-  { path, query = NO_PARAMETERS, looseQuery }: Route,
-  mayRead: (c: Context<AppEnv>, type: CounterType) => Promise<void> = async () => {},
+  { path, access, query = NO_PARAMETERS, looseQuery }: Route,
 ): Promise<Parts<O>> {
   const parts: Record<string, unknown> = {}
   if (path.includes('{type}')) {
     const type = pathType(c)
-    await mayRead(c, type)
+    if (access === 'read-unless-public' && !type.public) await authorize(c, 'read')
     checkTypes(c, type.name)
     parts.type = type
     if (path.includes('{key}')) {
