@@ -146,19 +146,19 @@ export const hit = routes
   .post(
     '/hit',
     typed<typeof postHitContract>(async (c) => {
+      const isolate = isolateOf(c.env)
+      c.set('isolate', isolate)
+      const { config } = isolate
       try {
-        const isolate = isolateOf(c.env)
-        c.set('isolate', isolate)
         // The query is faster: reading a body costs as much as the rest of a hit.
         const { url } = c.req
         const hit = url.includes('?') ? readHitQuery(url) : await readShortJson(c, postHit.body)
         // Created in advance: see CountOptions.answerReady.
-        const counted = noContent(c, isolate.config, 'counted')
+        const counted = noContent(c, config, 'counted')
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
-        return said === 'counted' ? counted : noContent(c, isolate.config, said)
+        return said === 'counted' ? counted : noContent(c, config, said)
       } catch (error) {
-        const config = c.get('isolate')?.config
-        if (config) for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
+        for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
         c.header('X-Hit', hitOf(error))
         throw error
       }
