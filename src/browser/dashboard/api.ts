@@ -1,7 +1,7 @@
 import { basePath } from './address.ts'
 import { ApiError, type Problem } from './api-error.ts'
+import { parseExactly } from './counts.ts'
 import { element } from './elements.ts'
-import { parseExactly } from './exact-json.ts'
 
 /** The Worker's status. `null`: the database did not report it. */
 export interface Status {

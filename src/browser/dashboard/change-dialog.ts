@@ -1,8 +1,8 @@
 import { ask, path } from './api.ts'
 import type { Move } from './counter-changes.ts'
+import type { Count } from './counts.ts'
+import { showChange, showCount } from './counts.ts'
 import { byId, element, keyText } from './elements.ts'
-import type { Count } from './exact-json.ts'
-import { showChange, showCount } from './format-counts.ts'
 
 /** What the dialog asks before a change, and the text of the button that confirms it. */
 interface Question {

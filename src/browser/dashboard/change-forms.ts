@@ -3,10 +3,9 @@ import { ApiError, messageOf } from './api-error.ts'
 import { confirmsMove, confirmsSetting, countOf } from './change-dialog.ts'
 import { clearDone, leaveAfter, showDone } from './change-done.ts'
 import { adjustCount, type Move, moveCounter, setCount } from './counter-changes.ts'
+import type { Count } from './counts.ts'
+import { readTypedCount, showChange, showCount } from './counts.ts'
 import { byId, element } from './elements.ts'
-import type { Count } from './exact-json.ts'
-import { showChange, showCount } from './format-counts.ts'
-import { readTypedCount } from './typed-count.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)

@@ -1,8 +1,8 @@
 import type { View } from './address.ts'
 import { Chart } from './chart.ts'
+import { showUnits, type Unit } from './counts.ts'
 import { startChartCsv } from './csv-buttons.ts'
 import { setText, showGrowthOf } from './figures.ts'
-import { showUnits, type Unit } from './format-counts.ts'
 import { showDays } from './format-time.ts'
 import type { ChartNumbers, Numbers } from './numbers.ts'
 

@@ -1,6 +1,6 @@
 import type { ChartData } from './chart-tip.ts'
+import { showCount } from './counts.ts'
 import { byId, element, numberCell } from './elements.ts'
-import { showCount } from './format-counts.ts'
 import { showUnit } from './format-time.ts'
 import type { Point } from './numbers.ts'
 

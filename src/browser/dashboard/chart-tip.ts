@@ -1,6 +1,6 @@
+import type { Count } from './counts.ts'
+import { directionOf, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { element } from './elements.ts'
-import type { Count } from './exact-json.ts'
-import { directionOf, showCount, showGrowth, showUnits, type Unit } from './format-counts.ts'
 import { showBriefly, showDays } from './format-time.ts'
 import type { Adjustment, ChartNumbers } from './numbers.ts'
 

@@ -1,5 +1,5 @@
 import { change, path } from './api.ts'
-import type { Count } from './exact-json.ts'
+import type { Count } from './counts.ts'
 
 /** What happens to a counter, and with `also` to those of its key in the types that its type names in `also`. */
 export interface Move {

@@ -1,11 +1,11 @@
 import { readView } from './address.ts'
 import { messageOf } from './api-error.ts'
 import { counted, has } from './chart-table.ts'
+import type { Count } from './counts.ts'
+import { showCount } from './counts.ts'
 import { type Cell, toCsv } from './csv.ts'
 import { byId, element } from './elements.ts'
-import type { Count } from './exact-json.ts'
 import { setText } from './figures.ts'
-import { showCount } from './format-counts.ts'
 import type { ChartNumbers, TypeNumbers } from './numbers.ts'
 
 /** Starts the button that saves the chart's numbers, which the function that it returns takes. */

@@ -1,5 +1,5 @@
 import { visibleKey } from '../../visible-key.ts'
-import type { Unit } from './format-counts.ts'
+import type { Unit } from './counts.ts'
 
 /** @throws if the page and the script do not match */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {

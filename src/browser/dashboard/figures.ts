@@ -1,5 +1,5 @@
+import { directionOf, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { byId } from './elements.ts'
-import { directionOf, showCount, showGrowth, showUnits, type Unit } from './format-counts.ts'
 import { showClock } from './format-time.ts'
 import type { ComparedPeriod, Numbers } from './numbers.ts'
 

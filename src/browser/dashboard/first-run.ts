@@ -2,10 +2,10 @@ import { visibleKey } from '../../visible-key.ts'
 import { basePath } from './address.ts'
 import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
+import type { Count } from './counts.ts'
+import { showUnits, type Unit } from './counts.ts'
 import { byId, unitOf } from './elements.ts'
-import type { Count } from './exact-json.ts'
 import { setText } from './figures.ts'
-import { showUnits, type Unit } from './format-counts.ts'
 import { poll } from './polling.ts'
 
 /** With the page's other requests, six a minute. */

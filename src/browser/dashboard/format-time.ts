@@ -1,4 +1,4 @@
-import { onFirstUse } from './format-counts.ts'
+import { onFirstUse } from './counts.ts'
 import type { By } from './numbers.ts'
 
 // The months of the numbers are Gregorian, whichever calendar the visitor's locale has.

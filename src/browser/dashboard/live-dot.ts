@@ -1,6 +1,6 @@
-import type { Count } from './exact-json.ts'
+import type { Count } from './counts.ts'
+import { showCount } from './counts.ts'
 import { setText } from './figures.ts'
-import { showCount } from './format-counts.ts'
 
 interface Recent {
   minutes: number

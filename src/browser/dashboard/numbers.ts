@@ -1,6 +1,6 @@
 import { basePath, type View } from './address.ts'
 import { ask } from './api.ts'
-import { type Count, parseExactly } from './exact-json.ts'
+import { type Count, parseExactly } from './counts.ts'
 
 /** A count, its compared part, and the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {

@@ -1,8 +1,8 @@
 import { visibleKey } from '../../visible-key.ts'
 import { basePath, periodParameters, readView } from './address.ts'
+import type { Count } from './counts.ts'
+import { directionOf, showCount, showGrowth } from './counts.ts'
 import { byId, element, keyText } from './elements.ts'
-import type { Count } from './exact-json.ts'
-import { directionOf, showCount, showGrowth } from './format-counts.ts'
 import type { ListedCounter } from './numbers.ts'
 
 /** The height of a small chart, and the part of its place that a bar fills. */

@@ -1,4 +1,12 @@
-import type { Count } from './exact-json.ts'
+/** A whole number from the API; a string if a JavaScript number would round it. */
+export type Count = number | string
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
+
+/** Parses JSON without rounding: whole numbers of 16 or more digits become strings, because counts go up to 2^63. */
+export function parseExactly(text: string): unknown {
+  return JSON.parse(text.replace(TOKEN, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token)))
+}
 
 /** Makes something on first use. Formats are slow to make, and a page needs few of them before its chart. */
 export function onFirstUse<Made>(make: () => Made): () => Made {
@@ -45,7 +53,7 @@ export function showGrowth({ compared, before }: { compared: Count | null; befor
   if (compared === null || before === null || BigInt(before) <= 0n) return ''
   const [now, then] = [BigInt(compared), BigInt(before)]
   if (now >= 10n * then) return `▲ ×${showCount(now / then)}`
-  const size = percent().format(ratio(now > then ? now - then : then - now, then))
+  const size = percent().format(Number(((now > then ? now - then : then - now) * 10_000n) / then) / 10_000)
   if (size === percent().format(0)) return size
   return `${now > then ? '▲' : '▼'} ${size}`
 }
@@ -56,6 +64,38 @@ export function directionOf(growth: string): string {
   return growth.startsWith('▼') ? 'down' : ''
 }
 
-function ratio(part: bigint, whole: bigint): number {
-  return Number((part * 10_000n) / whole) / 10_000
+/** Of a 64-bit number. */
+const MAX_DIGITS = 19
+/** Copied numbers may contain marks of the writing direction. */
+const DIRECTION_MARKS = /[\u061c\u200e\u200f]/g
+
+/**
+ * Reads a whole number: digits alone, or with separators where the page writes them. Anything else is `null`, because "1.5"
+ * is fifteen in no language.
+ * @param locales as of `Intl.NumberFormat`; default: the browser's
+ */
+export function readTypedCount(text: string, locales?: Intl.LocalesArgument): bigint | null {
+  const typed = plain(text, locales)
+  const digits = typed.replaceAll(/[^\d]/g, '')
+  if (digits === '' || digits.length > MAX_DIGITS) return null
+  const count = BigInt(typed.startsWith('-') ? `-${digits}` : digits)
+  if (/^-?\d+$/.test(typed)) return count
+  // Some languages write four digits without a separator, but readers of others type it.
+  const written = (['auto', 'always'] as const).map((useGrouping) => {
+    const format = new Intl.NumberFormat(locales, { useGrouping } as Intl.NumberFormatOptions)
+    return plain(format.format(count), locales)
+  })
+  return written.includes(typed) ? count : null
+}
+
+/** Text in the digits 0 to 9, and with one kind of minus, space and apostrophe. */
+function plain(text: string, locales: Intl.LocalesArgument): string {
+  const own = [...new Intl.NumberFormat(locales, { useGrouping: false }).format(9_876_543_210)].reverse()
+  return text
+    .replaceAll(DIRECTION_MARKS, '')
+    .replaceAll(/\p{Nd}/gu, (digit) => (own.includes(digit) ? String(own.indexOf(digit)) : digit))
+    .replaceAll(/[\u2010\u2212]/g, '-')
+    .replaceAll(/[’ʼ]/g, "'")
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }
