@@ -1,7 +1,6 @@
 import { basePath, periodParameters, readView } from './address.ts'
-import { newKey } from './api.ts'
+import { type Move, moveCounter, newKey } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
-import { type Move, moveCounter } from './counter-changes.ts'
 import { byId, element, keyText } from './elements.ts'
 import { withStorage } from './storage.ts'
 

@@ -1,11 +1,8 @@
-import { ask, newKey, path } from './api.ts'
+import { adjustCount, countOf, findCounter, type Move, moveCounter, newKey, setCount } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
-import { confirmsMove, confirmsSetting, countOf } from './change-dialog.ts'
 import { clearDone, leaveAfter, showDone } from './change-done.ts'
-import { adjustCount, type Move, moveCounter, setCount } from './counter-changes.ts'
-import type { Count } from './counts.ts'
 import { readTypedCount, showChange, showCount } from './counts.ts'
-import { byId, element } from './elements.ts'
+import { byId, element, keyText } from './elements.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
@@ -23,8 +20,8 @@ export function startChangeForms(type: string, key: string, changed: () => void)
 }
 
 function startSetForms(type: string, key: string, changed: () => void): void {
-  const field = fieldOf('new-count', 'change-message')
-  const set = oneAtATime(field, async (count: bigint, resets: boolean) => {
+  const field = new Field('new-count', 'change-message')
+  const set = async (count: bigint, resets: boolean) => {
     const before = await countOf(type, key)
     if (!(await confirmsSetting(key, before, count, resets))) return
     clearDone()
@@ -40,118 +37,156 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     } finally {
       changed()
     }
-  })
+  }
   byId('set').addEventListener('submit', (event) => {
     event.preventDefault()
     const count = readTypedCount(field.input.value)
-    if (count !== null && count <= LARGEST && count >= -LARGEST) void set(count, false)
+    if (count !== null && count <= LARGEST && count >= -LARGEST) void field.change(() => set(count, false))
     else {
       field.refuse(
         `A whole number, such as 1234 or ${showCount(1_234)}, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`,
       )
     }
   })
-  byId('reset').addEventListener('click', () => void set(0n, true))
+  byId('reset').addEventListener('click', () => field.change(() => set(0n, true)))
 }
 
 function startMoveForms(type: string, key: string): void {
-  const field = fieldOf('other-key', 'move-message')
-  const insteadOf = { rename: 'merge', merge: 'rename' } as const
-  const refuse = (text: string, action: 'rename' | 'merge', other: string) => {
-    const button = element('button', { type: 'button' }, action === 'rename' ? 'Merge instead …' : 'Rename instead …')
+  const field = new Field('other-key', 'move-message')
+  /** Offers what is possible instead. */
+  const refuse = (text: string, instead: 'rename' | 'merge', other: string) => {
+    const button = element('button', { type: 'button' }, instead === 'merge' ? 'Merge instead …' : 'Rename instead …')
     button.addEventListener('click', () => {
       // The button goes away, and the dialog gives the focus back.
       field.input.focus()
-      void move(insteadOf[action], other)
+      void field.change(() => move(instead, other))
     })
     field.refuse(text, ' ', button)
   }
-  const move = oneAtATime(field, async (action: Move['action'], other: string) => {
+  const move = async (action: Move['action'], other: string) => {
     let others = 0n
     if (action !== 'delete') {
-      const found = await search(type, other)
+      const found = await findCounter(type, other)
       if (other === key || found?.key === key) return field.refuse('This counter has this key already.')
       if (action === 'rename' && found !== null) {
-        return refuse(`This key has a counter, with a count of ${showCount(found.count)}.`, action, other)
+        return refuse(`This key has a counter, with a count of ${showCount(found.count)}.`, 'merge', other)
       }
-      if (action === 'merge' && found === null) return refuse('There is no counter with this key.', action, other)
+      if (action === 'merge' && found === null) return refuse('There is no counter with this key.', 'rename', other)
       others = BigInt(found?.count ?? 0)
     }
     const counter = { action, type, key, other }
-    const agreed = await confirmsMove(counter, others)
-    if (agreed === null) return
+    if (!(await confirmsMove(counter, others))) return
+    const done = { ...counter, also: document.querySelector<HTMLInputElement>('#also')?.checked === true }
     clearDone()
     try {
-      await moveCounter({ ...counter, ...agreed })
+      await moveCounter(done)
     } catch (error) {
       // Somebody else was faster.
       if (!(error instanceof ApiError) || error.code !== 'counter_exists') throw error
-      return refuse('This key has a counter by now. Nothing was changed.', 'rename', other)
+      return refuse('This key has a counter by now. Nothing was changed.', 'merge', other)
     }
-    leaveAfter({ ...counter, ...agreed })
-  })
+    leaveAfter(done)
+  }
   byId('move').addEventListener('submit', (event) => {
     event.preventDefault()
     const action = (event as SubmitEvent).submitter?.getAttribute('value') === 'merge' ? 'merge' : 'rename'
-    void move(action, field.input.value)
+    void field.change(() => move(action, field.input.value))
   })
-  byId('delete').addEventListener('click', () => void move('delete', ''))
+  byId('delete').addEventListener('click', () => field.change(() => move('delete', '')))
+}
+
+/** A field of a change, and the message beside it. */
+class Field {
+  readonly input: HTMLInputElement
+  readonly #message: HTMLElement
+  #isBusy = false
+
+  constructor(id: string, messageId: string) {
+    this.input = byId<HTMLInputElement>(id)
+    this.#message = byId(messageId)
+    this.input.addEventListener('input', () => this.#clear())
+  }
+
+  /** Says what is wrong with the field. */
+  refuse(...what: (string | Node)[]): void {
+    this.#message.replaceChildren(...what)
+    this.input.setAttribute('aria-invalid', 'true')
+    this.input.focus()
+  }
+
+  /** Runs one change at a time: a click during a change does nothing. */
+  async change(work: () => Promise<void>): Promise<void> {
+    if (this.#isBusy) return
+    this.#isBusy = true
+    this.#clear()
+    await work().catch((error) => {
+      this.#message.textContent = messageOf(error)
+    })
+    this.#isBusy = false
+  }
+
+  #clear(): void {
+    this.input.removeAttribute('aria-invalid')
+    this.#message.replaceChildren()
+  }
+}
+
+const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
+
+/** Asks whether to set a counter. @param before its count */
+function confirmsSetting(key: string, before: bigint, count: bigint, resets: boolean): Promise<boolean> {
+  byId('confirm-also').hidden = true
+  return confirmed(
+    resets ? 'Reset this counter to zero?' : 'Set this counter?',
+    [
+      keyLine(key),
+      `Its count changes from ${showCount(before)} to ${showCount(count)} (${showChange(count - before)}). What is counted before you confirm is overwritten too.`,
+      'The history keeps what was counted, and shows this change as an adjustment.',
+    ],
+    resets ? 'Reset to zero' : `Set to ${showCount(count)}`,
+  )
 }
 
 /**
- * Finds the counter of a typed key. The first one that begins with it is the one, if it is no longer; it may be spelled
- * otherwise, if the type takes other spellings for the same key.
+ * Asks whether to delete, rename or merge a counter, and those of its key in the types of `also`.
+ * @param others the count of the counter to merge into
+ * @throws {ApiError}
  */
-async function search(type: string, key: string): Promise<{ key: string; count: Count } | null> {
-  const query = new URLSearchParams({ prefix: key, limit: '1' })
-  const { counters } = await ask<{ counters: { key: string; count: Count }[] }>(
-    'GET',
-    `${path('search', type)}?${query}`,
-  )
-  return counters[0]?.key.length === key.length ? counters[0] : null
+async function confirmsMove({ action, type, key, other }: Omit<Move, 'also'>, others: bigint): Promise<boolean> {
+  const places = [...document.querySelectorAll<HTMLElement>('[data-also]')]
+  const types = [type, ...places.map(({ dataset }) => dataset.also!)]
+  const [count, ...also] = (await Promise.all(types.map((name) => countOf(name, key)))) as [bigint, ...bigint[]]
+  byId('confirm-also').hidden = false
+  const box = document.querySelector<HTMLInputElement>('#also')
+  if (box !== null) box.checked = true
+  for (const [index, place] of places.entries()) place.textContent = showCount(also[index]!)
+  if (action === 'delete') {
+    const lost = `Its count of ${showCount(count)}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`
+    const after = 'What is counted under this key afterwards is a new counter.'
+    return confirmed('Delete this counter?', [keyLine(key), lost, after], 'Delete')
+  }
+  if (action === 'rename') {
+    const moved = `Its count of ${showCount(count)} and its history move to the new key.`
+    return confirmed('Rename this counter?', [keyLine(key, other), moved, CHANGE_FIRST], 'Rename')
+  }
+  const added = `Its count of ${showCount(count)} and its history are added to the other counter, which has ${showCount(others)} and then ${showCount(count + others)}. This cannot be undone.`
+  return confirmed('Merge this counter into another one?', [keyLine(key, other), added, CHANGE_FIRST], 'Merge')
 }
 
-/** A field, and the message beside it. */
-interface Field {
-  input: HTMLInputElement
-  message: HTMLElement
-  /** Says what is wrong with the field. */
-  refuse(...what: (string | Node)[]): void
+/** Asks in the page's dialog. The button that has the focus changes nothing. */
+async function confirmed(title: string, what: readonly (string | Node)[], button: string): Promise<boolean> {
+  byId('confirm-title').textContent = title
+  byId('confirm-text').replaceChildren(...what.map((part) => (part instanceof Node ? part : element('p', {}, part))))
+  byId('confirm-button').textContent = button
+  const dialog = byId<HTMLDialogElement>('confirm')
+  dialog.returnValue = ''
+  dialog.showModal()
+  dialog.querySelector('button')?.focus()
+  await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }))
+  return dialog.returnValue === 'confirm'
 }
 
-function fieldOf(id: string, messageId: string): Field {
-  const input = byId<HTMLInputElement>(id)
-  const message = byId(messageId)
-  const clear = () => {
-    input.removeAttribute('aria-invalid')
-    message.replaceChildren()
-  }
-  input.addEventListener('input', clear)
-  return {
-    input,
-    message,
-    refuse(...what) {
-      message.replaceChildren(...what)
-      input.setAttribute('aria-invalid', 'true')
-      input.focus()
-    },
-  }
-}
-
-/** Runs one change at a time: a click during a change does nothing. */
-function oneAtATime<Parameters extends unknown[]>(
-  { input, message }: Field,
-  work: (...parameters: Parameters) => Promise<void>,
-): (...parameters: Parameters) => Promise<void> {
-  let busy = false
-  return async (...parameters) => {
-    if (busy) return
-    busy = true
-    input.removeAttribute('aria-invalid')
-    message.replaceChildren()
-    await work(...parameters).catch((error) => {
-      message.textContent = messageOf(error)
-    })
-    busy = false
-  }
+function keyLine(key: string, other?: string): HTMLElement {
+  const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
+  return element('p', { class: 'key' }, keyText(key), ...(other === undefined ? [] : [' ', arrow, ' ', keyText(other)]))
 }
