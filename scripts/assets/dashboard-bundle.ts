@@ -16,7 +16,7 @@ export interface DashboardFile {
 export async function buildDashboard(): Promise<Record<'script' | 'counterScript' | 'style', DashboardFile>> {
   return {
     script: await bundle('dashboard/pages.ts', 'js'),
-    counterScript: await bundle('dashboard/page-of-counter.ts', 'js'),
+    counterScript: await bundle('dashboard/counter-page.ts', 'js'),
     style: await bundle('dashboard/style.css', 'css'),
   }
 }

@@ -3,14 +3,6 @@ import { ApiError, type Problem } from './api-error.ts'
 import { type Count, parseExactly } from './counts.ts'
 import { element } from './elements.ts'
 
-/** The Worker's status. `null`: the database did not report it. */
-export interface Status {
-  problems?: { detail: string }[]
-  pendingSlots: number | null
-  pendingSlotsAtLeast: boolean
-  rollUp: { running: boolean | null; behindSeconds: number | null }
-}
-
 /** A path of the API, with its segments encoded. */
 export function path(...segments: string[]): string {
   return `${basePath()}/v1/${segments.map(encodeURIComponent).join('/')}`

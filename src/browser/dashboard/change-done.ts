@@ -19,6 +19,8 @@ export function leaveAfter(done: Done): void {
 
 /** Says what was done before the page was opened, and offers to undo a rename. */
 export function showLastChange(): void {
+  // Only those who may change counters have the place for it.
+  if (document.getElementById('done') === null) return
   // Browsers may show a page again as it was.
   addEventListener('pagehide', clearDone)
   const stored = withStorage(() => sessionStorage.getItem(STORED))

@@ -1,10 +1,10 @@
 import type { View } from './address.ts'
 import { Chart } from './chart.ts'
 import { showUnits, type Unit } from './counts.ts'
-import { startChartCsv } from './csv-buttons.ts'
-import { setText, showGrowthOf } from './figures.ts'
+import { setText } from './elements.ts'
 import { showDays } from './format-time.ts'
 import type { ChartNumbers, Numbers } from './numbers.ts'
+import { showGrowthOf } from './period-tiles.ts'
 
 const DAY_MS = 86_400_000
 
@@ -24,8 +24,7 @@ interface CardParts {
 export function startChartCard({ name, of, ofAlso, change }: CardParts): (numbers: Numbers, view: View) => string {
   const units = document.querySelector<HTMLSelectElement>('#chart-by')
   const choice = document.querySelector<HTMLSelectElement>('#chart-shown')
-  const chart = new Chart(units === null ? undefined : (from, to) => change({ period: 'custom', from, to }))
-  const keepForCsv = startChartCsv(name)
+  const chart = new Chart(name, units === null ? undefined : (from, to) => change({ period: 'custom', from, to }))
   let usual = 'day'
   units?.addEventListener('change', () => change({ by: (units.value === usual ? '' : units.value) as View['by'] }))
   choice?.addEventListener('change', () => change({ shown: choice.value as View['shown'] }))
@@ -46,7 +45,6 @@ export function startChartCard({ name, of, ofAlso, change }: CardParts): (number
     const compared = shown === 'also' ? { ...also!, until: numbers.until } : numbers
     showGrowthOf('history-change', compared, against(numbers))
     chart.show({ ...numbers, of, ofAlso, shown, sums, adjustments })
-    keepForCsv(numbers)
     return `${days}: ${sums}`
   }
 }

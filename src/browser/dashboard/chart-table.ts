@@ -1,21 +1,31 @@
 import type { ChartData } from './chart-tip.ts'
 import { showCount } from './counts.ts'
+import { saveCsv } from './csv-buttons.ts'
 import { byId, element, numberCell } from './elements.ts'
 import { showUnit } from './format-time.ts'
-import type { Point } from './numbers.ts'
 
-/** The table of the chart, which a button shows. Its rows are made when it is seen. */
+/** The numbers of the chart: a table, which a button shows, and a file, which another one saves. */
 export class ChartTable {
-  readonly #button = byId('history-table')
   readonly #region = byId('history-numbers')
   #data: ChartData | undefined
 
-  constructor() {
-    this.#button.addEventListener('click', () => {
-      const shows = this.#region.hidden
-      this.#region.hidden = !shows
-      this.#button.setAttribute('aria-expanded', String(shows))
+  /** @param name the beginning of the file's name */
+  constructor(name: string) {
+    const button = byId('history-table')
+    button.addEventListener('click', () => {
+      this.#region.hidden = !this.#region.hidden
+      button.setAttribute('aria-expanded', String(!this.#region.hidden))
       this.#fill()
+    })
+    byId('history-csv').addEventListener('click', () => {
+      if (this.#data === undefined) return
+      const { first, last } = this.#data
+      const { columns, points } = this.#counted(this.#data)
+      saveCsv(
+        `${name}-${first}-${last}`,
+        ['start', ...columns],
+        points.map((point) => [point.start, ...columns.map((column) => point[column])]),
+      )
     })
   }
 
@@ -24,22 +34,27 @@ export class ChartTable {
     this.#fill()
   }
 
+  /** The rows are made when the table is seen. */
   #fill(): void {
     if (this.#data === undefined) return
-    const { points, by } = this.#data
-    const more = (['before', 'also'] as const).filter((name) => has(points, name))
-    for (const name of ['before', 'also'] as const) byId(`history-${name}`).hidden = !more.includes(name)
-    const rows = (this.#region.hidden ? [] : counted(points)).map((point) => {
-      const unit = element('th', { scope: 'row' }, showUnit(new Date(point.start), by))
-      const counts = [point.count, ...more.map((name) => point[name])]
-      return element('tr', {}, unit, ...counts.map((count) => numberCell(count == null ? '–' : showCount(count))))
+    const { by } = this.#data
+    const { columns, points } = this.#counted(this.#data)
+    for (const name of ['before', 'also'] as const) byId(`history-${name}`).hidden = !columns.includes(name)
+    const rows = (this.#region.hidden ? [] : points).map((point) => {
+      const counts = columns.map((column) => point[column])
+      return element(
+        'tr',
+        {},
+        element('th', { scope: 'row' }, showUnit(new Date(point.start), by)),
+        ...counts.map((count) => numberCell(count == null ? '–' : showCount(count))),
+      )
     })
     byId('history-rows').replaceChildren(...rows)
   }
+
+  /** The points that are not still to come, and what they have besides their count. */
+  #counted({ points }: ChartData) {
+    const more = (['before', 'also'] as const).filter((name) => points.some((point) => point[name] != null))
+    return { columns: ['count', ...more] as const, points: points.filter(({ count }) => count !== null) }
+  }
 }
-
-/** Whether points have more than their count. */
-export const has = (points: readonly Point[], name: 'before' | 'also') => points.some((point) => point[name] != null)
-
-/** Those that are not still to come. */
-export const counted = (points: readonly Point[]) => points.filter(({ count }) => count !== null)

@@ -1,12 +1,11 @@
 import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
-import { axisLabels, CHARACTER, isWeekend } from './chart-axis.ts'
 import { ChartTable } from './chart-table.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
 import type { Count } from './counts.ts'
 import { showShort } from './counts.ts'
 import { byId, element } from './elements.ts'
-import { showDays } from './format-time.ts'
-import type { Point } from './numbers.ts'
+import { showDays, showOnAxis } from './format-time.ts'
+import type { By, Point } from './numbers.ts'
 
 const HEIGHT = 226
 const TOP = 8
@@ -22,6 +21,10 @@ const INNER_PART = 0.6
 const TIP_GAP = 6
 /** The narrowest band behind a bar. */
 const MIN_BAND = 3
+/** The estimated width of a letter, in pixels. */
+const CHARACTER = 8
+/** The most days that are labelled by Mondays; with more, by months. */
+const MAX_MONDAYS = 130
 
 /**
  * The page's chart with its tip, its legend and its table. Pointer, touch and keys move the tip. For assistive technology the chart
@@ -30,7 +33,7 @@ const MIN_BAND = 3
 export class Chart {
   readonly #holder = byId('history')
   readonly #tip = element('div', { class: 'tip', hidden: '' })
-  readonly #table = new ChartTable()
+  readonly #table: ChartTable
   readonly #open: ((first: string, last: string) => void) | undefined
   #data: ChartData | undefined
   /** Where the first point begins, and the width of each, in pixels. */
@@ -43,8 +46,12 @@ export class Chart {
   // Read before the page changes, which would force another layout.
   #width = this.#holder.clientWidth
 
-  /** @param open shows the days of a unit; without it, units do not open */
-  constructor(open?: (first: string, last: string) => void) {
+  /**
+   * @param name the beginning of the name of the file with its numbers
+   * @param open shows the days of a unit; without it, units do not open
+   */
+  constructor(name: string, open?: (first: string, last: string) => void) {
+    this.#table = new ChartTable(name)
     this.#open = open
     new ResizeObserver(() => {
       const width = this.#holder.clientWidth
@@ -243,3 +250,47 @@ function shape(name: string, attributes: Record<string, string | number>, ...con
   made.append(...content)
   return made
 }
+
+/**
+ * The labels that fit on the axis: days on Mondays if not every day has room, months with the year in the place of January.
+ * @param place the width of a unit, in pixels
+ */
+function axisLabels(points: readonly Point[], by: By, place: number): { index: number; text: string }[] {
+  const inMonths = by === 'month' || points.length > MAX_MONDAYS
+  const labels = points.map(({ start }, index) => {
+    const isJanuary = inMonths && start.slice(5, 7) === '01'
+    const as = inMonths ? (isJanuary ? 'year' : 'month') : by === 'week' ? 'day' : by
+    return { index, start, isJanuary, text: showOnAxis(new Date(start), as) }
+  })
+  const room = (Math.max(...labels.map(({ text }) => text.length)) + 2) * CHARACTER
+  const shown = labels.filter(({ start }) => {
+    if (by === 'day' && inMonths) return start.slice(8, 10) === '01'
+    return by !== 'day' || place > room || weekday(start) === 1
+  })
+  const every = Math.ceil((room / place) * (shown.length / points.length))
+  // The year is always among them.
+  const phase =
+    Math.max(
+      0,
+      shown.findIndex(({ isJanuary }) => isJanuary),
+    ) % every
+  return shown.filter((_, nth) => nth % every === phase)
+}
+
+/** Whether a day is part of the weekend where the visitor's locale is used. */
+function isWeekend(start: string): boolean {
+  weekend ??= weekendOf(Intl.DateTimeFormat().resolvedOptions().locale)
+  return weekend.includes(weekday(start))
+}
+
+let weekend: readonly number[] | undefined
+
+/** Browsers have a method, an older property, or neither. */
+function weekendOf(locale: string): readonly number[] {
+  type Weekend = { weekend: number[] }
+  const known = new Intl.Locale(locale) as Intl.Locale & { getWeekInfo?(): Weekend; weekInfo?: Weekend }
+  return (known.getWeekInfo?.() ?? known.weekInfo)?.weekend ?? [6, 7]
+}
+
+/** From 1, Monday, to 7. @param start such as 2026-11-17T00:00:00+01:00 */
+const weekday = (start: string) => new Date(start.slice(0, 10)).getUTCDay() || 7

@@ -1,16 +1,19 @@
+// The script of the page of a counter: with its forms, one script for all pages would be too large.
 import { basePath } from './address.ts'
 import { startBuilder } from './builder.ts'
+import { showLastChange } from './change-done.ts'
 import { startChangeForms } from './change-forms.ts'
 import { showChange, showCount } from './counts.ts'
-import { byId, element, numberCell, startCopyButtons } from './elements.ts'
-import { setText } from './figures.ts'
+import { byId, element, numberCell, setText, startCopyButtons, startPage } from './elements.ts'
 import { showMoment } from './format-time.ts'
+import { startRollUpState } from './live-state.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
-import { startRollUpState } from './roll-up-state.ts'
 import { startShortcuts } from './shortcuts.ts'
 
-export function startCounterPage(type: string, unit: string, key: string): void {
+startPage(({ type = '', unit = '' }) => {
+  // From the URL, because HTML does not preserve every character.
+  const key = new URLSearchParams(location.search).get('key') ?? ''
   const page = startNumbers<CounterNumbers>({
     type,
     key,
@@ -26,7 +29,8 @@ export function startCounterPage(type: string, unit: string, key: string): void 
   startCopyButtons()
   startRollUpState(page.refresh)
   startShortcuts(page.change)
-}
+  showLastChange()
+})
 
 function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {
   const when = showMoment(new Date(at))

@@ -1,23 +1,9 @@
 import { readView } from './address.ts'
 import { messageOf } from './api-error.ts'
-import { counted, has } from './chart-table.ts'
-import type { Count } from './counts.ts'
-import { showCount } from './counts.ts'
-import { type Cell, toCsv } from './csv.ts'
-import { byId, element } from './elements.ts'
-import { setText } from './figures.ts'
-import type { ChartNumbers, TypeNumbers } from './numbers.ts'
-
-/** Starts the button that saves the chart's numbers, which the function that it returns takes. */
-export function startChartCsv(name: string): (chart: ChartNumbers) => void {
-  return startButton('history-csv', ({ points, first, last }) => {
-    const columns = ['count', ...(['before', 'also'] as const).filter((column) => has(points, column))] as const
-    saveCsv(`${name}-${first}-${last}`, [
-      ['start', ...columns],
-      ...counted(points).map((point) => [point.start, ...columns.map((column) => exactly(point[column] ?? null))]),
-    ])
-  })
-}
+import { type Count, showCount } from './counts.ts'
+import { toCsv } from './csv.ts'
+import { byId, element, setText } from './elements.ts'
+import type { TypeNumbers } from './numbers.ts'
 
 /** The most rows of a file. */
 const MAX_ROWS = 1_000
@@ -35,14 +21,14 @@ export function startListCsv(name: string, ask: (rows: number) => Promise<TypeNu
       const { list, chart } = await ask(MAX_ROWS)
       const { counters, more } = list
       const hasVisitors = counters.some(({ also }) => also !== undefined)
-      const { find } = readView()
-      saveCsv(`${name}-${find || 'keys'}-${chart.first}-${chart.last}`, [
+      saveCsv(
+        `${name}-${readView().find || 'keys'}-${chart.first}-${chart.last}`,
         ['key', 'count', ...(hasVisitors ? ['visitors'] : []), 'compared', 'before'],
-        ...counters.map(({ key, count, also = null, compared, before }) => [
+        counters.map(({ key, count, also, compared, before }) => [
           key,
-          ...[count, ...(hasVisitors ? [also] : []), compared, before].map(exactly),
+          ...[count, ...(hasVisitors ? [also] : []), compared, before],
         ]),
-      ])
+      )
       const rows = showCount(counters.length)
       setText('list-csv-message', more ? `Saved the first ${rows} rows.` : `Rows saved: ${rows}.`)
     } catch (error) {
@@ -52,22 +38,17 @@ export function startListCsv(name: string, ask: (rows: number) => Promise<TypeNu
   })
 }
 
-function startButton<Shown>(id: string, save: (shown: Shown) => void): (shown: Shown) => void {
-  let saveLatest = () => {}
-  byId(id).addEventListener('click', () => saveLatest())
-  return (shown) => {
-    saveLatest = () => save(shown)
-  }
-}
-
-/** Counts beyond 2^53 are strings of digits. */
-function exactly(count: Count | null): Cell {
-  return typeof count === 'string' ? BigInt(count) : count
-}
-
-function saveCsv(name: string, rows: readonly (readonly Cell[])[]): void {
+/** Saves rows as a file: a text and counts each. */
+export function saveCsv(
+  name: string,
+  columns: readonly string[],
+  rows: readonly (readonly [text: string, ...counts: (Count | null | undefined)[]])[],
+): void {
+  // Counts beyond 2^53 are strings of digits.
+  const exactly = (count: Count | null = null) => (typeof count === 'string' ? BigInt(count) : count)
+  const csv = toCsv([columns, ...rows.map(([text, ...counts]) => [text, ...counts.map((count) => exactly(count))])])
   // Spreadsheets read UTF-8 only with a byte order mark.
-  const url = URL.createObjectURL(new Blob(['\ufeff', toCsv(rows)], { type: 'text/csv;charset=utf-8' }))
+  const url = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }))
   const file = `${name.replaceAll(/[^\p{L}\p{N}_.]+/gu, '-').slice(0, 100)}.csv`
   element('a', { href: url, download: file }).click()
   // The browser has taken the file by the next task.

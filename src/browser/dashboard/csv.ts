@@ -1,4 +1,4 @@
-export type Cell = string | number | bigint | null
+type Cell = string | number | bigint | null
 
 // What begins a formula in a spreadsheet, after any number of apostrophes. Keys come from strangers. Some spreadsheets split
 // cells at a semicolon, a tab or a bar too.

@@ -34,6 +34,14 @@ export function keyText(key: string): HTMLElement {
   return element('bdi', {}, visibleKey(key))
 }
 
+/** Sets a text if it differs, so that selected text stays selected and screen readers do not repeat it. */
+export function setText(id: string, text: string): void {
+  const { firstChild, childNodes } = byId(id)
+  if (childNodes.length === 1 && firstChild instanceof Text) {
+    if (firstChild.data !== text) firstChild.data = text
+  } else if (text !== '') byId(id).textContent = text
+}
+
 /** Starts the buttons that copy a text. The element after a button says what happened. */
 export function startCopyButtons(): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
@@ -54,4 +62,14 @@ export async function copies(text: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/**
+ * Starts a page once it is there. A cached script is loaded before the page: its slow parts then run while the page's numbers
+ * are still to come.
+ */
+export function startPage(start: (main: DOMStringMap) => void): void {
+  const run = () => start(document.querySelector('main')?.dataset ?? {})
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', run)
+  else run()
 }

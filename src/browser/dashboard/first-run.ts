@@ -4,8 +4,7 @@ import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import type { Count } from './counts.ts'
 import { showUnits, type Unit } from './counts.ts'
-import { byId, unitOf } from './elements.ts'
-import { setText } from './figures.ts'
+import { byId, setText, unitOf } from './elements.ts'
 import { poll } from './polling.ts'
 
 /** With the page's other requests, six a minute. */

@@ -1,14 +1,11 @@
 import { listOf, readView, type View } from './address.ts'
 import { showCount } from './counts.ts'
 import { startListCsv } from './csv-buttons.ts'
-import { byId, startCopyButtons } from './elements.ts'
-import { setText } from './figures.ts'
+import { byId, setText, startCopyButtons } from './elements.ts'
 import { firstRunOf } from './first-run.ts'
-import { keptPlace } from './kept-place.ts'
-import { filtered, startFilter } from './list-filter.ts'
+import { startRollUpState } from './live-state.ts'
 import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
-import { startRollUpState } from './roll-up-state.ts'
 import { startShortcuts } from './shortcuts.ts'
 import { TopList } from './top-list.ts'
 
@@ -16,6 +13,9 @@ import { TopList } from './top-list.ts'
 const ROWS = 10
 const MORE = 20
 const MAX_ROWS = 100
+/** The pause in typing after which a text is searched, and the shortest time between two such searches. */
+const PAUSE_MS = 1_000
+const APART_MS = 20_000
 
 /** Starts the page of a type. */
 export function startOverviewPage(type: string): void {
@@ -23,8 +23,10 @@ export function startOverviewPage(type: string): void {
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
   input.value = readView().find
-  const place = keptPlace(() => visible)
+  // Who comes back finds as many rows, at the same place.
+  const place = history.state as { rows: number; y: number } | null
   let visible = place?.rows ?? ROWS
+  addEventListener('pagehide', () => history.replaceState({ rows: visible, y: scrollY }, ''))
   // The numbers on the page with their search, and the first hundred of the same period for the filter.
   let shown: { numbers: TypeNumbers; view: View } | undefined
   let leading: readonly ListedCounter[] = []
@@ -129,4 +131,38 @@ function listMessage({ list: { counters, more, certain, ranked } }: TypeNumbers,
   if (!ranked) return 'Too many keys begin with this: after the first 100 of all, they are in the order of the keys.'
   if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Filter for others.`
   return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
+}
+
+/** The counters whose keys contain a text, in any case, in the order of their counts. Each key once: the first one counts. */
+function filtered(text: string, ...lists: readonly (readonly ListedCounter[])[]): ListedCounter[] {
+  const wanted = text.toLowerCase()
+  const byKey = new Map<string, ListedCounter>()
+  for (const counter of lists.flat()) {
+    if (!byKey.has(counter.key) && counter.key.toLowerCase().includes(wanted)) byKey.set(counter.key, counter)
+  }
+  return [...byKey.values()].sort((a, b) => Number(BigInt(b.count) - BigInt(a.count)))
+}
+
+/**
+ * Starts the field that filters the list.
+ * @param typed called at once whenever the text changes
+ * @param search called after a pause or Enter, with the text
+ */
+function startFilter(input: HTMLInputElement, typed: () => void, search: (text: string) => void): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let searchedAt = Number.NEGATIVE_INFINITY
+  const run = () => {
+    clearTimeout(timer)
+    searchedAt = Date.now()
+    search(input.value)
+  }
+  input.addEventListener('input', () => {
+    typed()
+    clearTimeout(timer)
+    timer = setTimeout(run, Math.max(PAUSE_MS, searchedAt + APART_MS - Date.now()))
+  })
+  input.form!.addEventListener('submit', (event) => {
+    event.preventDefault()
+    run()
+  })
 }

@@ -2,11 +2,10 @@ import { keepPeriodInLinks, listOf, readView, type View, writeView } from './add
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startChartCard } from './chart-card.ts'
 import { showChange, showCount } from './counts.ts'
-import { byId, unitOf } from './elements.ts'
-import { setText, showFigures } from './figures.ts'
-import { showLive, showNotLive } from './live-dot.ts'
+import { byId, setText, unitOf } from './elements.ts'
+import { showLive, showNotLive } from './live-state.ts'
 import { askNumbers, type Numbers, numbersQuery, type TypeNumbers, takeIncluded } from './numbers.ts'
-import { startPeriodChoice } from './period-choice.ts'
+import { showFigures, startPeriodChoice } from './period-tiles.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
@@ -45,19 +44,17 @@ export function startNumbers<N extends Numbers>({
   let view = readView()
   // The query and the numbers on the page.
   let shown = ''
-  let last = ''
   let latest: N | undefined
   let announcedAt = 0
 
   const about = { type, ...(key !== undefined && { key }) }
   const query = () => numbersQuery(about, view, rows)
   const show = (numbers: N, of: string): Outcome => {
-    const text = JSON.stringify(numbers)
     const asked = of !== shown
-    showLive((numbers as Partial<TypeNumbers>).recent ?? null)
+    showLive((numbers as Partial<TypeNumbers>).recent)
     setText('history-message', '')
     busy(false)
-    if (!asked && text === last) return 'unchanged'
+    if (!asked && JSON.stringify(numbers) === JSON.stringify(latest)) return 'unchanged'
     showFigures(numbers, ofAlso)
     const sum = showCard(numbers, view)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
@@ -69,7 +66,6 @@ export function startNumbers<N extends Numbers>({
       announcedAt = now
     }
     shown = of
-    last = text
     latest = numbers
     return 'changed'
   }

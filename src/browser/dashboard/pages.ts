@@ -1,17 +1,115 @@
 // The script of all pages but that of a counter.
-import { startCheckForm } from './check-form.ts'
-import { TIME_ZONE } from './numbers.ts'
+import { basePath, readView } from './address.ts'
+import { ask, path } from './api.ts'
+import { ApiError, messageOf } from './api-error.ts'
+import { showLastChange } from './change-done.ts'
+import { byId, element, setText, startCopyButtons, startPage } from './elements.ts'
+import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'
-import { startPublicPage } from './public-page.ts'
-import { startSetupPage } from './setup-page.ts'
-import { startPage } from './start-page.ts'
+import { startNumbers } from './page-numbers.ts'
+import { TopList } from './top-list.ts'
+
+/** The maximum number of requests that fail because the database does not answer. */
+const MAX_FAILURES = 5
+const PAUSE_MS = 2_000
 
 startPage(({ page, type = '' }) => {
   startCheckForm()
   if (page === 'setup') startSetupPage()
   if (page === 'public') startPublicPage(type)
   if (page === 'overview') startOverviewPage(type)
+  showLastChange()
   // With the time zone, the page after signing in includes its numbers.
   const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
   if (zone !== null) zone.value = TIME_ZONE
 })
+
+/** Starts the form that asks whether a hit from this browser counts. */
+function startCheckForm(): void {
+  const form = document.querySelector<HTMLFormElement>('#check')
+  form?.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const query = new URLSearchParams([...new FormData(form)] as [string, string][])
+    // As the script that counts says it.
+    if (navigator.webdriver) query.set('automated', '1')
+    const said = await ask<{ says: string[] }>('POST', `${basePath()}/check?${query}`).then(
+      ({ says }) => says,
+      unchecked,
+    )
+    const [answer = '', ...why] = said
+    byId('check-answer').replaceChildren(
+      element('p', {}, element('b', {}, answer)),
+      ...why.map((line) => element('p', {}, line)),
+    )
+  })
+}
+
+function unchecked(error: unknown): string[] {
+  if (error instanceof ApiError && error.status === 0) {
+    return ['The hit did not reach the Worker.', 'A blocker in this browser or the network may have stopped it.']
+  }
+  return [messageOf(error)]
+}
+
+/** Starts the page of a type for everybody. */
+function startPublicPage(type: string): void {
+  const list = new TopList(null)
+  // Somebody may have made the address from one of the dashboard.
+  const { from, find, by } = readView()
+  if (from || find || by) {
+    history.replaceState(null, '', location.pathname)
+    const notice = 'Only the dashboard shows the days or the keys of this address. These are 30 days of all keys.'
+    byId('main').before(element('p', { class: 'notice' }, notice))
+  }
+  startNumbers<TypeNumbers>({
+    type,
+    show({ list: { counters }, timeZone, checked }, _, asked) {
+      list.show(counters, asked)
+      setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
+      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}. ${checked ?? ''}`)
+    },
+  })
+}
+
+/** Starts the page that makes the tables. */
+function startSetupPage(): void {
+  const button = document.querySelector<HTMLButtonElement>('#make-tables')
+  if (button === null) return
+  startCopyButtons()
+  button.addEventListener('click', async () => {
+    button.disabled = true
+    byId('deploy-request').hidden = true
+    setText('setup-message', 'Making the tables …')
+    try {
+      await makeTables()
+      // Without the query, which named no page.
+      location.replace(`${basePath()}/`)
+    } catch (error) {
+      const { code, message } = error as ApiError
+      // Only the Worker knows which statement the database refused, and why.
+      setText('setup-message', code === 'setup_stopped' ? message : messageOf(error))
+      if (code === 'deploy_request_needed') await showStatements().catch(() => {})
+      button.disabled = false
+    }
+  })
+}
+
+async function makeTables(): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await ask('POST', path('setup'))
+    } catch (error) {
+      const { status } = error as ApiError
+      // The answer may have been lost. Running it again changes nothing.
+      if ((status !== 0 && status !== 503) || failures === MAX_FAILURES) throw error
+      setText('setup-message', messageOf(error, 'Trying again …'))
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+}
+
+async function showStatements(): Promise<void> {
+  const { statements } = await ask<{ statements: string[] }>('GET', path('setup'))
+  byId<HTMLTextAreaElement>('statements').value = statements.map((statement) => `${statement};`).join('\n\n')
+  byId('deploy-request').hidden = statements.length === 0
+}

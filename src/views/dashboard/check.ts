@@ -19,7 +19,7 @@ ${checkForm(
   )
 }
 
-/** A form that asks whether hits of a page count. `src/browser/dashboard/check-form.ts` sends it. @param type the field of the type */
+/** A form that asks whether hits of a page count. `src/browser/dashboard/pages.ts` sends it. @param type the field of the type */
 export function checkForm(type: Html, page = ''): Html {
   return html`<form id="check">
 ${type}

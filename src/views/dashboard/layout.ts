@@ -82,7 +82,7 @@ ${hasNumbers ? shortcuts({ hasList: script === SCRIPT }) : ''}`,
   )
 }
 
-/** The dot, which `src/browser/dashboard/live-dot.ts` fills. A phone leaves out the minutes. */
+/** The dot, which `src/browser/dashboard/live-state.ts` fills. A phone leaves out the minutes. */
 const LIVE = html`<p id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span><span id="state-minutes"></span></p>`
 
 function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {

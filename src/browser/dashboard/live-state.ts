@@ -1,16 +1,52 @@
-import { ask, path, type Status } from './api.ts'
+import { ask, path } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
-import type { Count } from './counts.ts'
-import { showCount } from './counts.ts'
-import { byId, element } from './elements.ts'
-import { setText } from './figures.ts'
+import { type Count, showCount } from './counts.ts'
+import { byId, element, setText } from './elements.ts'
 import { showAgo } from './format-time.ts'
-import { showProblems } from './live-dot.ts'
+import type { TypeNumbers } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 60_000
 /** The maximum number of runs per click: on a busy site, slots never run out. */
 const MAX_RUNS = 50
+
+/** The Worker's status. `null`: the database did not report it. */
+interface Status {
+  problems?: { detail: string }[]
+  pendingSlots: number | null
+  pendingSlotsAtLeast: boolean
+  rollUp: { running: boolean | null; behindSeconds: number | null }
+}
+
+let problemCount = 0
+let isLive: boolean | null = null
+let recent: TypeNumbers['recent']
+
+/** Shows in the header that numbers have arrived, and what was counted in the last minutes. */
+export function showLive(counted: TypeNumbers['recent']): void {
+  isLive = true
+  recent = counted
+  showDot()
+}
+
+/** Shows in the header that numbers could not be read. */
+export function showNotLive(): void {
+  isLive = false
+  showDot()
+}
+
+function showDot(): void {
+  const dot = document.getElementById('state')
+  // Public pages have none.
+  if (dot === null) return
+  const counted = problemCount === 0 && isLive ? recent : null
+  let text = isLive === null ? '' : isLive ? 'Live' : 'Not up to date'
+  if (counted) text = `Live · ${showCount(counted.count)}`
+  if (problemCount > 0) text = problemCount === 1 ? '1 problem' : `${problemCount} problems`
+  dot.dataset.state = problemCount > 0 ? 'problem' : isLive ? 'well' : 'unknown'
+  setText('state-text', text)
+  setText('state-minutes', counted ? ` in the last ${counted.minutes} min` : '')
+}
 
 /**
  * Starts the state of the roll-up in the menu, and the list of problems.
@@ -23,7 +59,7 @@ export function startRollUpState(rolledUp: () => void): void {
   const refresh = poll(EVERY_MS, async (): Promise<Outcome> => {
     try {
       const status = await ask<Status>('GET', path('status'))
-      show(status)
+      showStatus(status)
       const before = last
       last = JSON.stringify([status.problems, status.pendingSlots])
       return last === before ? 'unchanged' : 'changed'
@@ -58,10 +94,11 @@ export function startRollUpState(rolledUp: () => void): void {
   })
 }
 
-function show({ problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
+function showStatus({ problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
   setText('pending', pendingSlots === null ? '?' : `${showCount(pendingSlots)}${pendingSlotsAtLeast ? '+' : ''}`)
   setText('lag', lagOf(rollUp))
-  showProblems(problems.length)
+  problemCount = problems.length
+  showDot()
   const list = byId('problems')
   const details = problems.map(({ detail }) => detail)
   // Screen readers would repeat an unchanged list.
