@@ -1,11 +1,16 @@
+import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
+import { pageKey } from '../counters/keys/counter-address.ts'
+import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { Routes } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { basePathOf, readQuery } from '../http/url.ts'
+import { checkVisit, type Visitor } from '../service/count.ts'
 import { once } from '../service/fields.ts'
-import { checkHit, refused } from '../service/hit-check.ts'
+import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { problemOf } from '../service/problem.ts'
 import { checkPage } from '../views/dashboard/check.ts'
 import { guarded } from './dashboard.ts'
@@ -28,13 +33,115 @@ export const check = new Routes<AppEnv>()
     return c.html(checkPage(basePathOf(c.env), c.get('isolate').config.site, { type, page }), 200, NO_STORE)
   })
   .post('/check', async (c) => {
-    const { type, page, automated } = readQuery(c, checkQuery)
+    const asked = readQuery(c, checkQuery)
     try {
-      const hit = { type, page, automated: automated === '1', visitor: visitorOf(c) }
-      return c.json(await checkHit(callerOf(c), hit), 200, NO_STORE)
+      return c.json(await checkHit(c, asked), 200, NO_STORE)
     } catch (error) {
       const problem = problemOf(error)
       if (problem.status >= 500) logFailure(c, problem)
       return c.json(refused({ cause: problem.details.detail }), 200, NO_STORE)
     }
   })
+
+/** Whether a hit would count, in sentences for a person: the first one is the answer, the others say why, and what to do. */
+interface HitCheck {
+  counts: boolean
+  says: string[]
+}
+
+/** The names of hosts on which the script counts nothing without `data-local`. The same as in src/browser/beacon/beacon.ts. */
+export const LOCAL_HOST = /.::1.|127.*\d|localhost/
+
+/**
+ * Checks whether a hit would count, as `checkVisit` does. Without a page, neither its origin nor its key is checked.
+ * @throws {Problem | InvalidInput} if it could not be counted at all
+ */
+async function checkHit(
+  c: Context<AppEnv>,
+  { type: name, page: typed, automated }: z.output<z.ZodMiniObject<ReturnType<typeof checkQuery>>>,
+): Promise<HitCheck> {
+  const caller = callerOf(c)
+  const visitor = visitorOf(c)
+  const type = configuredType(caller.isolate, name)
+  if (type === undefined) return refused(HIT_REASONS.type)
+  const isDownload = type.redirectTo !== null
+  const page = isDownload || typed === '' ? null : pageAt(typed)
+  if (page === undefined)
+    return refused({ cause: 'That is not the address of a page, such as https://example.com/about.' })
+  // The script may send another key than the path, but then it is an integer or the owner's.
+  const key = page === null || type.key === 'integer' ? null : pageKey(page.pathname)
+  const { said, type: counted } = await checkVisit(caller, {
+    type: page === null ? { ...type, allowedOrigins: ['*'] } : type,
+    counter: await counterOfKey(caller.isolate.addresses, type, key ?? '0'),
+    visitor: page === null ? visitor : onPage(visitor, page.origin),
+    purpose: isDownload ? 'download' : 'page',
+    automated: automated === '1',
+    dedupeSeconds: 0,
+    advice: '',
+  })
+  const reason = /reason=(\w+)/.exec(said)?.[1] as HitReason | undefined
+  if (reason !== undefined && (reason !== 'key' || key !== null)) {
+    return refused(whyNot(reason, { marked: visitor.marked, origin: page?.origin, key }))
+  }
+  if (page !== null && page.hostname.replace(LOCAL_HOST, '') === '') {
+    return refused({
+      cause: 'The script counts nothing on localhost.',
+      advice: 'Add the attribute data-local to its tag.',
+    })
+  }
+  return { counts: true, says: [answer(said, type, counted), ...notes(type, key)] }
+}
+
+/** A check with the answer no. */
+function refused({ cause, advice }: { cause: string; advice?: string }): HitCheck {
+  return { counts: false, says: ['No, it does not count.', cause, ...(advice === undefined ? [] : [advice])] }
+}
+
+/** Why a hit does not count, and what to do, with the names that apply. */
+function whyNot(
+  reason: HitReason,
+  { marked, origin, key }: { marked: boolean; origin: string | undefined; key: string | null },
+): { cause: string; advice: string } {
+  const general = HIT_REASONS[reason]
+  if (reason === 'origin')
+    return { ...general, cause: `SITES, or the type’s own allowed_origins, does not list ${origin}.` }
+  if (reason === 'key') return { ...general, cause: `${general.cause} The key is ${key}.` }
+  if (reason !== 'own') return general
+  return marked
+    ? { cause: 'This browser is marked as the owner’s.', advice: 'Count it again in the dashboard.' }
+    : { cause: 'EXCLUDE.networks lists this network.', advice: 'Remove it there and deploy, or use another network.' }
+}
+
+function answer(said: string, type: CounterType, counted: CounterType): string {
+  if (said === 'queued') return 'Yes, but later: the database does not respond, and hits wait in the queue.'
+  // The name of that type may be private.
+  if (counted.name !== type.name) return 'Yes, as a bot’s visit: the user agent is a bot’s.'
+  return 'Yes, it counts.'
+}
+
+/** On what else it depends. @param key `null`: it was not checked */
+function notes(
+  { name, dedupeSeconds, respectDoNotTrack, newKeys, redirectTo }: CounterType,
+  key: string | null,
+): string[] {
+  const setting = `COUNTERS.${name}`
+  const window = dedupeSeconds ?? (redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
+  return [
+    key === null && newKeys !== 'any' && `Not every key counts (${setting}.new_keys).`,
+    window > 0 && `Each visitor counts once in ${window} seconds (${setting}.dedupe_seconds).`,
+    respectDoNotTrack && `Browsers that ask not to be tracked do not count (${setting}.respect_do_not_track).`,
+  ].filter((line) => line !== false)
+}
+
+function onPage(visitor: Visitor, origin: string): Visitor {
+  const headers = new Headers(visitor.headers)
+  headers.set('Origin', origin)
+  return { ...visitor, headers }
+}
+
+/** The page at an address, perhaps without its scheme; `undefined` if it is none. */
+function pageAt(typed: string): URL | undefined {
+  const text = typed.includes('://') ? typed : `https://${typed}`
+  const isWeb = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text)
+  return isWeb ? new URL(text) : undefined
+}

@@ -68,7 +68,7 @@ const CACHE_CONTROL = 'no-cache, no-store, max-age=0, must-revalidate'
 
 const NOT_SET = 'counting_badge is not set'
 
-/** The outcome, and the count to show; `null` if unknown. */
+/** The outcome, and the count to show. `null`: unknown, so that the badge shows the last one that this isolate knows. */
 interface Shown {
   said: string
   count: bigint | null
@@ -91,11 +91,13 @@ export const countingBadges = new Routes<AppEnv>().get(
       const counter = await counterOfKey(c.get('isolate').addresses, type, key)
       const query = readImageQuery(c, countingBadge.query)
       const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
-      return c.body(draw(type, shownCount(c, counter, query, count), query), 200, {
-        ...SVG_HEADERS,
-        'Cache-Control': CACHE_CONTROL,
-        'X-Hit': said,
-      })
+      const { shownCounts } = c.get('isolate')
+      const id = `${counterId(counter)} ${query.period}`
+      if (count !== null) shownCounts.set(id, count)
+      const known = count ?? shownCounts.get(id)
+      const badge = badgeOf(type, known ?? 0n, query)
+      const image = drawBadge(known === undefined ? { ...badge, message: 'unavailable', color: 'lightgrey' } : badge)
+      return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, 'X-Hit': said })
     } catch (error) {
       return refused(c, problemOf(error))
     }
@@ -110,25 +112,6 @@ function refused(c: Context<AppEnv>, problem: Problem, message?: string): Respon
   answer.headers.set('Cache-Control', CACHE_CONTROL)
   answer.headers.set('X-Hit', hitOf(problem))
   return answer
-}
-
-function draw(type: CounterType, count: bigint | null, query: SvgQuery): string {
-  if (count !== null) return drawBadge(badgeOf(type, count, query))
-  return drawBadge({ ...badgeOf(type, 0n, query), message: 'unavailable', color: 'lightgrey' })
-}
-
-/** The count, or the last one that this isolate showed. */
-function shownCount(
-  c: Context<AppEnv>,
-  counter: CounterAddress,
-  { period }: SvgQuery,
-  count: bigint | null,
-): bigint | null {
-  const { shownCounts } = c.get('isolate')
-  const id = `${counterId(counter)} ${period}`
-  if (count === null) return shownCounts.get(id) ?? null
-  shownCounts.set(id, count)
-  return count
 }
 
 /** Counts a visit, and then reads the count. Proxies send no origin, so none is needed. Never fails. */

@@ -20,6 +20,7 @@ import {
 } from '../http/cookies.ts'
 import { Routes } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
+import { problemResponse } from '../http/problem-response.ts'
 import { basePathOf, publicPath } from '../http/url.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
@@ -27,9 +28,8 @@ import { counterPage } from '../views/dashboard/counter.ts'
 import type { Html, Viewer } from '../views/dashboard/layout.ts'
 import { type IncludedNumbers, withNumbers } from '../views/dashboard/numbers.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
-import { setupPage } from '../views/dashboard/setup.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
-import { unknownCounterPage, unknownTypePage } from '../views/dashboard/trouble.ts'
+import { setupPage, troublePage, unknownCounterPage, unknownTypePage } from '../views/dashboard/trouble.ts'
 import { includedNumbers, typesOf } from './numbers.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
@@ -42,7 +42,7 @@ const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 export const dashboard = new Routes<AppEnv>()
 
 /** Headers of pages: they load only their own files, and no other site may frame them. */
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -209,6 +209,20 @@ function checkOwnPage(c: Context<AppEnv>): void {
   throw new Problem('cross_site_request', {
     detail: `Use the form on the dashboard, at the path ${publicPath(c, '/')}.`,
   })
+}
+
+/** Answers with a problem: a page for people, a problem document for programs. */
+export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response | Promise<Response> {
+  if (!isForPerson(c)) return problemResponse(c, problem)
+  // Without settings there is no isolate.
+  const site = (c.get('isolate') as AppEnv['Variables']['isolate'] | undefined)?.config.site ?? 'Slotted Counter'
+  const page = troublePage(basePathOf(c.env), site, { ...problem.report, requestId: c.get('requestId') })
+  return c.html(page, problem.status, { ...PAGE_HEADERS, 'Cache-Control': 'no-store', ...problem.details.headers })
+}
+
+/** Browsers ask for HTML when somebody opens an address. The API answers programs in any case. */
+function isForPerson(c: Context<AppEnv>): boolean {
+  return !c.req.path.startsWith('/v1/') && (c.req.header('Accept') ?? '').includes('text/html')
 }
 
 /** Milliseconds that a page waits for the database. */

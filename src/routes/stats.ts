@@ -38,10 +38,10 @@ const publicQuery = () => ({
   tz: once(z._default(z.string(), 'UTC')),
 })
 
-/** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
 /** Milliseconds that the page waits for its numbers. */
 const MAX_WAIT_MS = 1_000
 
+/** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
 export const stats = new Routes<AppEnv>()
 
 stats.get('/stats/:type', guarded, async (c) => {

@@ -4,9 +4,9 @@ import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { COUNTER_SCRIPT } from '../../generated.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
-import { NEEDS_NO_SCRIPT } from './first-run.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, unitOf } from './numbers.ts'
+import { NEEDS_NO_SCRIPT } from './overview.ts'
 
 /**
  * @param key the key from the URL, which may be invalid

@@ -3,7 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import { HIT_REASONS } from '../../hit-reasons.ts'
 import type { ProblemReport } from '../../service/problem.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { document, type Html, signedInPage, type Viewer } from './layout.ts'
+import { copyable, document, type Html, signedInPage, type Viewer } from './layout.ts'
 
 /** Problems that pages have other words for than `HIT_REASONS`: here nobody wanted to count. */
 const TROUBLES: Record<string, readonly [title: string, text: string]> = {
@@ -44,37 +44,25 @@ function sentencesOf(code: string): string {
  * @param exists whether that type is configured
  */
 export function unknownTypePage(viewer: Viewer, name: string, exists: boolean): Html {
-  if (!exists) {
-    return signedInTrouble(
-      viewer,
-      'There is no such type',
-      html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`,
-    )
+  if (exists) {
+    const text = html`Choose a type above, or sign out and sign in with another token.`
+    return signedInTrouble(viewer, 'Your token may not see this type', text)
   }
-  return signedInTrouble(
-    viewer,
-    'Your token may not see this type',
-    html`Choose a type above, or sign out and sign in with another token.`,
-  )
+  const text = html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`
+  return signedInTrouble(viewer, 'There is no such type', text)
 }
 
 /** The dashboard's answer to the address of a counter without a key. */
 export function unknownCounterPage(viewer: Viewer): Html {
-  return signedInTrouble(
-    viewer,
-    'There is no such counter',
-    html`The address of a counter has its type and its key. Choose a type above.`,
-  )
+  const text = html`The address of a counter has its type and its key. Choose a type above.`
+  return signedInTrouble(viewer, 'There is no such counter', text)
 }
 
 /** The answer to those who are signed in and ask for a public page that a type does not have. */
 export function noPublicPage(viewer: Viewer, type: CounterType): Html {
   const { name, title } = type
-  return signedInTrouble(
-    viewer,
-    'This page is not public',
-    html`${title} has a public page only with <code>COUNTERS.${name}.public_page</code>. You can see it <a href="${viewer.base}/?type=${encodeURIComponent(name)}">in the dashboard</a>.`,
-  )
+  const text = html`${title} has a public page only with <code>COUNTERS.${name}.public_page</code>. You can see it <a href="${viewer.base}/?type=${encodeURIComponent(name)}">in the dashboard</a>.`
+  return signedInTrouble(viewer, 'This page is not public', text)
 }
 
 function signedInTrouble(viewer: Viewer, title: string, text: Html): Html {
@@ -88,3 +76,41 @@ function signedInTrouble(viewer: Viewer, title: string, text: Html): Html {
 </main>`,
   )
 }
+
+/** The page that makes missing tables. */
+export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
+  const empty = missing.includes('table slotted_counters')
+  const lack = empty ? 'The database has no tables yet.' : 'The tables are from an older version, or some are missing.'
+  const mayMake = viewer.ofAllTypes && viewer.mayChange
+  return signedInPage(
+    'Tables',
+    viewer,
+    '',
+    html`<main id="main" data-page="setup">
+<h1>The database is not ready</h1>
+<section class="card" aria-labelledby="tables-title">
+<div class="row card-head"><h2 id="tables-title">Tables</h2></div>
+<p>${lack} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
+<details><summary class="hint">What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
+${
+  mayMake
+    ? html`<p><button id="make-tables" class="primary">Make the tables</button></p>
+<p class="hint" id="setup-message" role="status"></p>`
+    : html`<p>Sign in with a token that may manage all types, such as <code>API_TOKEN</code>, to make them here.</p>`
+}
+</section>
+${mayMake ? DEPLOY_REQUEST : ''}
+</main>`,
+  )
+}
+
+const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>
+<div class="row card-head"><h2 id="deploy-request-title">With a deploy request</h2></div>
+<ol>
+<li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
+<li>Run these statements on the new branch.</li>
+<li>Open a deploy request for it, and deploy it.</li>
+<li>Come back and press the button again. It then only records what is there.</li>
+</ol>
+${copyable('statements', 'Statements', '', 12)}
+</section>`

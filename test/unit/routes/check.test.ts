@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { PROJECT } from '../../../local/project-root.ts'
-import { LOCAL_HOST } from '../../../src/service/hit-check.ts'
+import { LOCAL_HOST } from '../../../src/routes/check.ts'
 
 it('The check knows the same local hosts as the script', () => {
   const script = readFileSync(join(PROJECT, 'src/browser/beacon/beacon.ts'), 'utf8')
