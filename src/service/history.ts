@@ -3,7 +3,7 @@ import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, dayText } from '../counters/calendar.ts'
 import { MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import { DEFAULT_POINTS, HISTORY_UNITS, type HistoryRange, historyRange } from '../counters/history/range.ts'
-import { type CounterHistory, readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
+import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
 import { sumOf } from '../counters/history/read-sum.ts'
 import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
@@ -41,6 +41,9 @@ const PAST_MAX_AGE = 300
 /** Milliseconds after which a range is past: every roll-up that began in it has ended. */
 const OVER_MS = 900_000
 
+/** The periods of a history with their counts. */
+export type HistoryAnswer<Count> = Awaited<ReturnType<typeof counterHistory<Count>>>['history']
+
 /** The history of a counter, and for how many seconds it may be cached. */
 export async function counterHistory<Count>(
   caller: Caller,
@@ -50,17 +53,18 @@ export async function counterHistory<Count>(
 ) {
   const now = new Date()
   const range = askedRange(query, now)
-  const { hourDays } = caller.isolate.config.history
   const mostPending = (await caller.hasToken()) ? null : MAX_PUBLIC_PENDING
   const read = async () => {
-    const history = await readCounterHistory(caller.db, counter, range, now, mostPending)
-    return historyAnswer(range, history, toCount)
+    const { counts, adjustments, exact } = await readCounterHistory(caller.db, counter, range, now, mostPending)
+    return {
+      ...periodsAnswer(range, counts, toCount),
+      adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toCount(count) })),
+      consistency: exact ? ('exact' as const) : ('rolled' as const),
+    }
   }
-  const isLong = mostRows(sourcesOf(range), hourDays) > MOST_ROWS_OF_COUNTER
-  const history = isLong
-    ? await readKept(caller, ['history', ...questionOf(range), counterId(counter)], read)
-    : await read()
-  return { history, maxAge: maxAgeOf(range, now) }
+  const isLong = rowsOf(caller, range) > MOST_ROWS_OF_COUNTER
+  const question = ['history', ...questionOf(range), counterId(counter)]
+  return { history: await (isLong ? readKept(caller, question, read) : read()), maxAge: maxAgeOf(range, now) }
 }
 
 /** The history of the sum of a type, or of a prefix. */
@@ -74,15 +78,12 @@ export async function typeHistory<Count>(
   const now = new Date()
   const range = askedRange(query, now)
   const of = await sumOf(recordType, prefix)
-  const { history: kept, ranges } = caller.isolate.config
-  const rows = mostRows(sourcesOf(range), kept.hourDays)
+  const rows = rowsOf(caller, range)
   const limit = (await caller.hasToken()) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
   const read = async () => periodsAnswer(range, await readSumHistory(caller.db, of, range, limit), toCount)
-  const history =
-    prefix !== null || rows * MAX_LANES * ranges > MOST_ROWS
-      ? await readKept(caller, ['history', ...questionOf(range), recordType, prefix], read)
-      : await read()
-  return { history, maxAge: maxAgeOf(range, now) }
+  const isLong = prefix !== null || rows * MAX_LANES * caller.isolate.config.ranges > MOST_ROWS
+  const question = ['history', ...questionOf(range), recordType, prefix]
+  return { history: await (isLong ? readKept(caller, question, read) : read()), maxAge: maxAgeOf(range, now) }
 }
 
 /** The periods of charts for everybody: whole days or months in UTC, the running one included. */
@@ -112,11 +113,10 @@ export async function chartHistory(
   // By default, months are twelve.
   const from = by === 'month' ? undefined : dayText(now.getTime() - (points - 1) * DAY_MS)
   const range = askedRange({ by, from, to: undefined, tz: 'UTC' }, now)
-  const { hourDays } = caller.isolate.config.history
   const read = async () => {
     if (!('prefix' in of)) return (await readCounterHistory(caller.db, of, range, now, MAX_PUBLIC_PENDING)).counts
-    const rows = mostRows(sourcesOf(range), hourDays) + ROWS_OF_KEY
-    return readSumHistory(caller.db, await sumOf(recordType, of.prefix), range, { rows, maxRows: MAX_PUBLIC_ROWS })
+    const limit = { rows: rowsOf(caller, range) + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
+    return readSumHistory(caller.db, await sumOf(recordType, of.prefix), range, limit)
   }
   const about = 'prefix' in of ? [recordType, of.prefix] : [counterId(of)]
   const counts = await readForAll(caller, ['chart', ...questionOf(range), ...about], CHART_KEPT_MS, read)
@@ -127,22 +127,13 @@ function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange
   return historyRange({ by, timeZone: tz, from, to }, now)
 }
 
-function questionOf({ by, zone, edges }: HistoryRange) {
-  return [by, zone.name, edges[0]!, edges.at(-1)!]
+/** The most rows that a range has for each key. */
+function rowsOf({ isolate }: Caller, range: HistoryRange): number {
+  return mostRows(sourcesOf(range), isolate.config.history.hourDays)
 }
 
-export type HistoryAnswer<Count> = ReturnType<typeof historyAnswer<Count>>
-
-function historyAnswer<Count>(
-  range: HistoryRange,
-  { counts, adjustments, exact }: CounterHistory,
-  toCount: (count: bigint) => Count,
-) {
-  return {
-    ...periodsAnswer(range, counts, toCount),
-    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toCount(count) })),
-    consistency: exact ? ('exact' as const) : ('rolled' as const),
-  }
+function questionOf({ by, zone, edges }: HistoryRange) {
+  return [by, zone.name, edges[0]!, edges.at(-1)!]
 }
 
 function periodsAnswer<Count>(

@@ -1,11 +1,12 @@
 import { keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
-import { startChartCard } from './chart-card.ts'
-import { showChange, showCount } from './counts.ts'
+import { Chart } from './chart.ts'
+import { showChange, showCount, showUnits, type Unit } from './counts.ts'
 import { byId, setText, unitOf } from './elements.ts'
+import { showDays } from './format-time.ts'
 import { showLive, showNotLive } from './live-state.ts'
-import { askNumbers, type Numbers, numbersQuery, type TypeNumbers, takeIncluded } from './numbers.ts'
-import { showFigures, startPeriodChoice } from './period-tiles.ts'
+import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, type TypeNumbers, takeIncluded } from './numbers.ts'
+import { showFigures, showGrowthOf, startPeriodChoice } from './period-tiles.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
@@ -13,6 +14,7 @@ const EVERY_MS = 30_000
 const AT_MOST_MS = 60_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
+const DAY_MS = 86_400_000
 
 interface NumbersPage<N extends Numbers> {
   refresh(): void
@@ -40,7 +42,7 @@ export function startNumbers<N extends Numbers>({
   show: showMore,
 }: PageParts<N>): NumbersPage<N> {
   const [of, ofAlso] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
-  const showCard = startChartCard({ name: key === undefined ? type : `${type}-${key}`, of, ofAlso, change })
+  const showCard = startChartCard(key === undefined ? type : `${type}-${key}`, [of, ofAlso], change)
   let view = readView()
   // The query and the numbers on the page.
   let shown = ''
@@ -106,11 +108,10 @@ export function startNumbers<N extends Numbers>({
     refresh()
   }
   function change(next: Partial<View>): void {
-    const before = query()
     // Months of a week would be one bar.
     const changed = { ...view, ...(next.period !== undefined && { by: '' as const }), ...next }
     writeView(changed)
-    if (query() !== before || JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
+    if (JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
   addEventListener('popstate', () => {
     const next = readView()
@@ -139,4 +140,59 @@ function busy(is: boolean): void {
   for (const part of document.querySelectorAll('.follows-period')) part.classList.toggle('stale', is)
   if (is) byId('history').setAttribute('aria-busy', 'true')
   else byId('history').removeAttribute('aria-busy')
+}
+
+/**
+ * Starts the card with the chart: its head, and the choice of units and counts. Public pages cannot show other days.
+ * @param name the beginning of the name of the file with the chart's numbers
+ * @param of what the type counts, and what the type counts that counts the same hits in another way
+ * @returns shows numbers, and tells what the head says of them
+ */
+function startChartCard(
+  name: string,
+  [of, ofAlso]: readonly [Unit, Unit],
+  change: (view: Partial<View>) => void,
+): (numbers: Numbers, view: View) => string {
+  const units = document.querySelector<HTMLSelectElement>('#chart-by')
+  const choice = document.querySelector<HTMLSelectElement>('#chart-shown')
+  const chart = new Chart(name, units === null ? undefined : (from, to) => change({ period: 'custom', from, to }))
+  let usual = 'day'
+  units?.addEventListener('change', () => change({ by: (units.value === usual ? '' : units.value) as View['by'] }))
+  choice?.addEventListener('change', () => change({ shown: choice.value as View['shown'] }))
+  return ({ chart: numbers, adjustments = [] }, { period, shown: wanted }) => {
+    const { by, count, first, last, also } = numbers
+    const shown = also === undefined ? '' : wanted
+    usual = period === '12m' ? 'month' : 'day'
+    // One day or two have hours, and all time has months.
+    choose(units, by, by !== 'hour' && period !== 'all')
+    choose(choice, shown, also !== undefined)
+    const days = showDays(first, last)
+    const sums = [
+      ...(shown === 'also' ? [] : [showUnits(count, of)]),
+      ...(shown === '' ? [] : [showUnits(also!.count, ofAlso)]),
+    ].join(', ')
+    setText('history-days', days)
+    setText('history-sum', sums)
+    const compared = shown === 'also' ? { ...also!, until: numbers.until } : numbers
+    showGrowthOf('history-change', compared, against(numbers))
+    chart.show({ ...numbers, of, ofAlso, shown, sums, adjustments })
+    return `${days}: ${sums}`
+  }
+}
+
+function choose(select: HTMLSelectElement | null, value: string, isPossible: boolean): void {
+  if (select === null) return
+  select.hidden = !isPossible
+  select.value = value
+}
+
+/** What the change is against, in words. Its title has the exact hours. */
+function against({ first, beforeFirst, until }: ChartNumbers): string {
+  if (beforeFirst === null) return ''
+  // Only months are compared with the same date of another year.
+  if (first.slice(4) === beforeFirst.slice(4)) return ' against the same months, a year earlier'
+  const days = (Date.parse(first) - Date.parse(beforeFirst)) / DAY_MS
+  if (days % 7 === 0) return ` against the same weekdays, ${days === 7 ? 'a week' : `${days / 7} weeks`} earlier`
+  const hours = until === null ? '' : 'the same hours of '
+  return ` against ${hours}${days === 1 ? 'the day' : `the ${days} days`} before`
 }
