@@ -5,12 +5,16 @@ import { type Description, described, namedObject, TYPE_DESCRIPTION } from '../o
 import { invalidRequest } from './problem.ts'
 
 // Created on first use: all of them take milliseconds of an isolate's start, and most isolates use few.
-const schemas = new WeakMap<() => z.core.$ZodShape, z.ZodMiniObject>()
+const schemas = new WeakMap<() => unknown, z.ZodMiniType>()
+
+function onFirstUse<Schema extends z.ZodMiniType>(by: () => unknown, make: () => Schema): Schema {
+  const schema = (schemas.get(by) as Schema | undefined) ?? make()
+  schemas.set(by, schema)
+  return schema
+}
 
 function schemaOf<Shape extends z.core.$ZodShape>(shape: () => Shape) {
-  const schema = (schemas.get(shape) ?? z.strictObject(shape())) as z.ZodMiniObject<Shape, z.core.$strict>
-  schemas.set(shape, schema)
-  return schema
+  return onFirstUse(shape, () => z.strictObject(shape()))
 }
 
 /** Whether a path has a parameter of this name. @param shape always the same function for a path */
@@ -32,13 +36,9 @@ export function checkParameters<Shape extends z.core.$ZodShape>(
   )
 }
 
-const valueSchemas = new WeakMap<() => z.ZodMiniType, z.ZodMiniType>()
-
 /** Checks a client's value. @param make always the same function for a path @throws {Problem} 422 */
 export function check<Schema extends z.ZodMiniType>(make: () => Schema, value: unknown): z.infer<Schema> {
-  const schema = (valueSchemas.get(make) as Schema | undefined) ?? make()
-  valueSchemas.set(make, schema)
-  const parsed = schema.safeParse(value)
+  const parsed = onFirstUse(make, make).safeParse(value)
   if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
   return parsed.data
 }

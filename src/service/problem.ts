@@ -117,35 +117,25 @@ export function problemOf(error: unknown, advice?: string): Problem {
     return new Problem(code, { detail, ...(PROBLEMS[code].status === 503 && { headers }), cause: error })
   }
   if (error instanceof Overloaded) {
-    return new Problem('overloaded', {
-      detail: 'The queue for the database is full. Nothing was counted or read. Try again later.',
-      headers: RETRY_AFTER,
-    })
+    const detail = 'The queue for the database is full. Nothing was counted or read. Try again later.'
+    return new Problem('overloaded', { detail, headers: RETRY_AFTER })
   }
   if (error instanceof Overtaken) {
-    return new Problem('overtaken', {
-      detail: 'Concurrent changes won every time; nothing was changed. Retry.',
-      headers: { 'Retry-After': '1' },
-    })
+    const detail = 'Concurrent changes won every time; nothing was changed. Retry.'
+    return new Problem('overtaken', { detail, headers: { 'Retry-After': '1' } })
   }
   if (error instanceof TooManyKeys) {
-    return new Problem('too_many_keys', {
-      detail: `${error.message} Use a longer prefix, a shorter period, or a separate type for these keys.`,
-    })
+    const detail = `${error.message} Use a longer prefix, a shorter period, or a separate type for these keys.`
+    return new Problem('too_many_keys', { detail })
   }
-  if (error instanceof KeyReused) {
-    return new Problem('idempotency_key_reused', { detail: KEY_REUSED })
-  }
+  if (error instanceof KeyReused) return new Problem('idempotency_key_reused', { detail: KEY_REUSED })
   if (error instanceof ChangeRefused) {
     const [code, what] = REFUSALS[error.reason]
     return new Problem(code, { detail: `${what} Nothing was changed.` })
   }
   if (error instanceof ConfigurationError) {
-    return new Problem('configuration_invalid', {
-      detail: 'Correct the settings under errors, and deploy again.',
-      errors: error.problems,
-      cause: error,
-    })
+    const detail = 'Correct the settings under errors, and deploy again.'
+    return new Problem('configuration_invalid', { detail, errors: error.problems, cause: error })
   }
   return new Problem('internal_error', { detail: LOGGED, cause: error })
 }
