@@ -3,13 +3,11 @@ export function basePath(): string {
   return document.documentElement.dataset.base ?? ''
 }
 
-const PERIODS = ['today', '7d', '30d', '12m', 'all', 'yesterday', 'month', 'last-month', '90d', 'custom'] as const
-
-export type PeriodName = (typeof PERIODS)[number]
+const PERIODS = ['today', '7d', '30d', '12m', 'all', 'yesterday', 'month', 'last-month', '90d'] as const
 
 /** What a page's address asks for. */
 export interface View {
-  period: PeriodName
+  period: (typeof PERIODS)[number] | 'custom'
   /** The first and last day of a custom period, such as 2026-11-20; otherwise empty. */
   from: string
   to: string
@@ -32,12 +30,14 @@ const isDay = (text: string) => DATE.test(text) && new Date(text).toJSON()?.star
 export function readView(): View {
   const query = new URLSearchParams(location.search)
   const given = (name: string) => query.get(name) ?? ''
-  const [period, from, to, find] = [given('period'), given('from'), given('to'), given('find')]
-  const by = UNITS.find((name) => name === given('by')) ?? ''
-  const shown = SHOWN.find((name) => name === given('show')) ?? ''
-  if (isDay(from) && isDay(to)) return { period: 'custom', from, to, find, by, shown }
-  const known = PERIODS.find((name) => name === period && name !== 'custom')
-  return { period: known ?? '30d', from: '', to: '', find, by, shown }
+  const view = {
+    find: given('find'),
+    by: UNITS.find((name) => name === given('by')) ?? '',
+    shown: SHOWN.find((name) => name === given('show')) ?? '',
+  } as const
+  const [from, to] = [given('from'), given('to')]
+  if (isDay(from) && isDay(to)) return { ...view, period: 'custom', from, to }
+  return { ...view, period: PERIODS.find((name) => name === given('period')) ?? '30d', from: '', to: '' }
 }
 
 /** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */

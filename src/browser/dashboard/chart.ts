@@ -3,7 +3,7 @@ import { ChartTable } from './chart-table.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
 import type { Count } from './counts.ts'
 import { showShort } from './counts.ts'
-import { byId, element } from './elements.ts'
+import { byId, element, shape } from './elements.ts'
 import { showDays, showOnAxis } from './format-time.ts'
 import type { By, Point } from './numbers.ts'
 
@@ -243,13 +243,6 @@ const numberOf = (count: Count | null | undefined) => (count == null ? null : Nu
 const countOf = ({ count }: Point) => numberOf(count)
 const alsoOf = ({ also }: Point) => numberOf(also)
 const beforeOf = ({ before }: Point) => numberOf(before)
-
-function shape(name: string, attributes: Record<string, string | number>, ...content: (Node | string)[]): SVGElement {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value))
-  made.append(...content)
-  return made
-}
 
 /**
  * The labels that fit on the axis: days on Mondays if not every day has room, months with the year in the place of January.

@@ -20,6 +20,18 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made
 }
 
+/** Creates an element of a drawing. */
+export function shape(
+  name: string,
+  attributes: Record<string, string | number>,
+  ...content: (Node | string)[]
+): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value))
+  made.append(...content)
+  return made
+}
+
 export function numberCell(text: string): HTMLTableCellElement {
   return element('td', { class: 'number' }, text)
 }

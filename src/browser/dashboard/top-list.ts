@@ -2,7 +2,7 @@ import { visibleKey } from '../../visible-key.ts'
 import { basePath, periodParameters, readView } from './address.ts'
 import type { Count } from './counts.ts'
 import { directionOf, showCount, showGrowth } from './counts.ts'
-import { byId, element, keyText } from './elements.ts'
+import { byId, element, keyText, shape } from './elements.ts'
 import type { ListedCounter } from './numbers.ts'
 
 /** The height of a small chart, and the part of its place that a bar fills. */
@@ -54,9 +54,8 @@ export class TopList {
   }
 
   #rowOf({ key, page }: ListedCounter): HTMLTableRowElement {
-    const type = this.#type
-    const name = element('th', { scope: 'row' }, type === null ? pageLink(key, page) : counterLink(type, key))
-    if (page !== undefined && type !== null) {
+    const name = element('th', { scope: 'row' }, this.#linkOf(key, page))
+    if (page !== undefined && this.#type !== null) {
       const leads = element('a', { class: 'out', href: page, rel: 'noreferrer', title: 'Open this page' }, '↗')
       leads.setAttribute('aria-label', `Open the page ${visibleKey(key)}`)
       name.append(' ', leads)
@@ -65,18 +64,16 @@ export class TopList {
     const kinds = ['small-chart', 'count', ...(document.querySelector('.ranking .also') ? ['also'] : []), 'growth']
     return element('tr', {}, name, ...kinds.map((kind) => element('td', { class: `number ${kind}` })))
   }
-}
 
-function counterLink(type: string, key: string): HTMLElement {
-  const query = new URLSearchParams({ type, key, ...periodParameters(readView()) })
-  const href = `${basePath()}/counter?${query}`
-  return element('a', { class: 'whole', href, 'data-keeps-period': '' }, keyText(key))
-}
-
-function pageLink(key: string, page: string | undefined): HTMLElement {
-  return page === undefined
-    ? element('span', {}, keyText(key))
-    : element('a', { class: 'whole', href: page, rel: 'noreferrer' }, keyText(key))
+  #linkOf(key: string, page: string | undefined): HTMLElement {
+    if (this.#type !== null) {
+      const query = new URLSearchParams({ type: this.#type, key, ...periodParameters(readView()) })
+      const href = `${basePath()}/counter?${query}`
+      return element('a', { class: 'whole', href, 'data-keeps-period': '' }, keyText(key))
+    }
+    if (page === undefined) return element('span', {}, keyText(key))
+    return element('a', { class: 'whole', href: page, rel: 'noreferrer' }, keyText(key))
+  }
 }
 
 function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint): void {
@@ -101,11 +98,6 @@ function drawSmall(cell: Element, points: readonly Count[]): void {
     value === 0 ? '' : `M${index} ${HEIGHT}v${-Math.max(1, Math.round((value * HEIGHT) / most))}h${BAR_PART}V${HEIGHT}z`
   const d = values.map(bar).join('')
   if (cell.querySelector('path')?.getAttribute('d') === d) return
-  const [svg, path] = ['svg', 'path'].map((name) => document.createElementNS('http://www.w3.org/2000/svg', name))
-  svg!.setAttribute('viewBox', `0 0 ${Math.max(1, points.length)} ${HEIGHT}`)
-  svg!.setAttribute('preserveAspectRatio', 'none')
-  svg!.setAttribute('aria-hidden', 'true')
-  path!.setAttribute('d', d)
-  svg!.append(path!)
-  cell.replaceChildren(svg!)
+  const size = { viewBox: `0 0 ${Math.max(1, points.length)} ${HEIGHT}`, preserveAspectRatio: 'none' }
+  cell.replaceChildren(shape('svg', { ...size, 'aria-hidden': 'true' }, shape('path', { d })))
 }
