@@ -26,7 +26,7 @@ import { type Isolate, openConfigured } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Html, Viewer } from '../views/dashboard/layout.ts'
-import { type IncludedNumbers, withNumbers } from '../views/dashboard/numbers.ts'
+import { type IncludedNumbers, numbersElement } from '../views/dashboard/numbers.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
 import { setupPage, troublePage, unknownCounterPage, unknownTypePage } from '../views/dashboard/trouble.ts'
@@ -189,15 +189,17 @@ export function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 404 | 429, co
   return c.html(content, status)
 }
 
-/** Sends a page at once, and its numbers once they are read. */
+/** Sends a page at once, and its numbers once they are read: a browser starts with the page meanwhile. */
 function pageWithNumbers(c: Context<AppEnv>, content: Html, numbers: Promise<IncludedNumbers | null>): Response {
-  const parts = withNumbers(content, numbers)
   const encoder = new TextEncoder()
   const body = new ReadableStream({
-    async pull(stream) {
-      const { value, done } = await parts.next()
-      if (done) stream.close()
-      else stream.enqueue(encoder.encode(value))
+    async start(stream) {
+      const text = String(await content)
+      const end = text.lastIndexOf('</body>')
+      stream.enqueue(encoder.encode(text.slice(0, end)))
+      const of = await numbers
+      stream.enqueue(encoder.encode((of === null ? '' : numbersElement(of)) + text.slice(end)))
+      stream.close()
     },
   })
   return c.body(body, 200, { 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=UTF-8' })

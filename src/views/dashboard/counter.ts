@@ -5,7 +5,7 @@ import { COUNTER_SCRIPT } from '../../generated.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, unitOf } from './numbers.ts'
+import { numbersOf, options, unitOf } from './numbers.ts'
 import { NEEDS_NO_SCRIPT } from './overview.ts'
 
 /**
@@ -95,7 +95,7 @@ const PAGE_KINDS = { script: 'Script that counts a page', pixel: 'Image that cou
  * @param counted whether visits count with those of another type
  */
 function builder(type: CounterType, also: CounterType | undefined, counted: boolean): Html {
-  const kinds = Object.entries({
+  const kinds = {
     ...(type.public && { badge: 'Badge', chart: 'Chart' }),
     ...(type.countingBadge && { counting: 'Badge that counts' }),
     ...(type.redirectTo !== null && { download: 'Link to a download' }),
@@ -103,12 +103,12 @@ function builder(type: CounterType, also: CounterType | undefined, counted: bool
     ...(type.public && { count: 'Number in a page' }),
     ...(type.public && also?.public && { both: `Number and ${also.unit} in a page` }),
     program: 'Request of a program',
-  })
+  }
   return html`<details class="card fold" id="builder">
 <summary><h2>Badges, charts and snippets</h2></summary>
 <form id="snippet" class="fields"${also && html` data-visitors="${also.name}" data-visitors-unit="${also.unit}"`}>
 <label>For
-<select name="kind">${kinds.map(([kind, text]) => html`<option value="${kind}">${text}</option>`)}</select></label>
+<select name="kind">${options(kinds)}</select></label>
 <label data-for="${BADGES}">Label
 <input name="label" maxlength="${MAX_LABEL}" placeholder="${type.unit}" autocomplete="off"></label>
 <label data-for="${BADGES}">Color
@@ -117,11 +117,11 @@ function builder(type: CounterType, also: CounterType | undefined, counted: bool
 <label data-for="${BADGES}">Style
 <select name="style">${BADGE_STYLES.map((style, index) => html`<option value="${index === 0 ? '' : style}">${style}</option>`)}</select></label>
 <label data-for="${BADGES}">Period
-<select name="period">${Object.entries(PERIODS).map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
+<select name="period">${options(PERIODS)}</select></label>
 <label data-for="chart">Period
-<select name="days">${Object.entries(CHART_PERIODS).map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
+<select name="days">${options(CHART_PERIODS)}</select></label>
 <label data-for="${IMAGES}">Write as
-<select name="format"><option value="markdown">Markdown</option><option value="html">HTML</option><option value="address">address</option></select></label>
+<select name="format">${options({ markdown: 'Markdown', html: 'HTML', address: 'address' })}</select></label>
 <label data-for="${BADGES}" class="row"><input type="checkbox" name="compact"> Short: 1.2k</label>
 </form>
 <div data-for="${IMAGES}" class="fields grounds"><p><img alt="Preview on a light ground"></p><p><img alt="Preview on a dark ground"></p></div>

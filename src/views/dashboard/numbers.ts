@@ -3,7 +3,7 @@ import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import type { Html } from './layout.ts'
 
 /** Periods with a tile, and those among other days. */
-const TILES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months', all: 'All time' }
+export const TILES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months', all: 'All time' }
 const OTHERS = { yesterday: 'Yesterday', month: 'This month', 'last-month': 'Last month', '90d': '90 days' }
 
 /** Numbers in a page, so that its script need not ask for them first. */
@@ -48,22 +48,16 @@ ${shown ? html`<select id="chart-shown" aria-label="Counts in the chart" hidden>
 <span><button type="button" id="history-table" aria-expanded="false" aria-controls="history-numbers">Table</button> · <button type="button" id="history-csv" aria-label="Save the chart as CSV">CSV</button></span></div>`
 }
 
-function options(texts: Record<string, string>): Html {
+/** The options of a choice: their values and texts. */
+export function options(texts: Record<string, string>): Html {
   return html`${Object.entries(texts).map(([value, text]) => html`<option value="${value}">${text}</option>`)}`
 }
 
-/** A page, then its numbers as data: a browser starts with the page while they are read. */
-export async function* withNumbers(page: Html, numbers: Promise<IncludedNumbers | null>): AsyncGenerator<string> {
-  const text = String(await page)
-  const end = text.lastIndexOf('</body>')
-  yield text.slice(0, end)
-  const of = await numbers
-  if (of !== null) {
-    // No key may end the element.
-    const json = JSON.stringify(of.numbers).replaceAll('<', '\\u003c')
-    yield String(html`<script type="application/json" id="numbers" data-query="${of.query}">${raw(json)}</script>\n`)
-  }
-  yield text.slice(end)
+/** Numbers as data in a page. */
+export function numbersElement({ query, numbers }: IncludedNumbers): string {
+  // No key may end the element.
+  const json = JSON.stringify(numbers).replaceAll('<', '\\u003c')
+  return String(html`<script type="application/json" id="numbers" data-query="${query}">${raw(json)}</script>\n`)
 }
 
 function tiles(also: CounterType | undefined, days: boolean): Html {

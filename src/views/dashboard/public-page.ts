@@ -6,7 +6,7 @@ import { showCount, showUnits } from '../badge.ts'
 import { showDays } from '../chart-image.ts'
 import { PICTURE_HEIGHT, PICTURE_WIDTH } from '../chart-picture.ts'
 import { document, type Html } from './layout.ts'
-import { numbersOf, ranking, unitOf } from './numbers.ts'
+import { numbersOf, ranking, TILES, unitOf } from './numbers.ts'
 
 /** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
 interface PublicNumbers {
@@ -80,18 +80,19 @@ function linkPreview(address: string, site: string, type: CounterType, numbers: 
 <meta name="twitter:card" content="summary_large_image">`
 }
 
-const FIGURES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months' } as const
-
 function withoutScripts(base: string, { name, unit, keys }: CounterType, numbers: PublicNumbers | null): Html {
   if (numbers === null) return html`<p class="notice">The numbers cannot be read now. Load this page again later.</p>`
   const { figures, total, chart, list, checked } = numbers
-  const figure = (text: string, count: number) => html`<div><dt>${text}</dt> <dd><b>${exact(count)}</b></dd></div>`
+  const counts: Record<string, { count: number }> = { ...figures, all: { count: total } }
+  const tiles = Object.entries(TILES).map(
+    ([name, text]) => html`<div><dt>${text}</dt> <dd><b>${exact(counts[name]!.count)}</b></dd></div>`,
+  )
   const rows = list.counters.map(({ key, page, count }) => {
     const text = html`<bdi>${visibleKey(key)}</bdi>`
     const cell = page === undefined ? text : html`<a href="${page}" rel="noreferrer">${text}</a>`
     return html`<tr><th scope="row">${cell}</th><td class="number">${exact(count)}</td></tr>\n`
   })
-  return html`<dl class="row">${Object.entries(FIGURES).map(([name, text]) => figure(text, figures[name as 'today'].count))}${figure('All time', total)}</dl>
+  return html`<dl class="row">${tiles}</dl>
 <p><img src="${base}/chart/${encodeURIComponent(name)}.svg" alt="Chart: ${unit}, ${showDays(Date.parse(chart.first), Date.parse(chart.last))}" width="640" height="200"></p>
 <table><thead><tr><th scope="col">${capitalized(keys)}</th><th scope="col" class="number">30 days</th></tr></thead><tbody>
 ${rows}</tbody></table>
