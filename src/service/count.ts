@@ -124,6 +124,7 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   if (visitor.marked || (ownNetworks.length > 0 && isIn(ownNetworks, visitor.address))) return 'own'
   if (automated && !type.countAutomated) return 'automated'
   for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return 'prefetch'
+  // Do Not Track, and Global Privacy Control.
   if (type.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
   if (type.countBots || !bots.has(visitor.agent, purpose)) return visit
   return type.bots === null ? 'bot' : inType(visit, config.types.get(type.bots)!)

@@ -1,11 +1,14 @@
-import { listOf, readView, type View } from './address.ts'
-import { showCount } from './counts.ts'
+import { visibleKey } from '../../visible-key.ts'
+import { basePath, listOf, readView, type View } from './address.ts'
+import { ask } from './api.ts'
+import { KEEPS_TRYING, messageOf } from './api-error.ts'
+import { type Count, showCount, showUnits } from './counts.ts'
 import { startListCsv } from './csv-buttons.ts'
-import { byId, setText, startCopyButtons } from './elements.ts'
-import { firstRunOf } from './first-run.ts'
+import { byId, setText, startCopyButtons, unitOf } from './elements.ts'
 import { startRollUpState } from './live-state.ts'
 import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
+import { poll } from './polling.ts'
 import { startShortcuts } from './shortcuts.ts'
 import { TopList } from './top-list.ts'
 
@@ -16,6 +19,8 @@ const MAX_ROWS = 100
 /** The pause in typing after which a text is searched, and the shortest time between two such searches. */
 const PAUSE_MS = 1_000
 const APART_MS = 20_000
+/** The pause while the page waits for the first hit. With its other requests, six a minute. */
+const FIRST_RUN_MS = 20_000
 
 /** Starts the page of a type. */
 export function startOverviewPage(type: string): void {
@@ -87,17 +92,26 @@ export function startOverviewPage(type: string): void {
     }
   }
 
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let searchedAt = Number.NEGATIVE_INFINITY
+  const search = () => {
+    clearTimeout(timer)
+    searchedAt = Date.now()
+    page.change({ find: input.value })
+  }
   input.addEventListener('focus', readLeading)
-  startFilter(
-    input,
-    () => {
-      // The rows that were asked for may still come.
-      focusAt = null
-      showList(true)
-      void readLeading()
-    },
-    (find) => page.change({ find }),
-  )
+  input.addEventListener('input', () => {
+    // The rows that were asked for may still come.
+    focusAt = null
+    showList(true)
+    void readLeading()
+    clearTimeout(timer)
+    timer = setTimeout(search, Math.max(PAUSE_MS, searchedAt + APART_MS - Date.now()))
+  })
+  input.form!.addEventListener('submit', (event) => {
+    event.preventDefault()
+    search()
+  })
   addEventListener('popstate', () => {
     input.value = readView().find
     showList(true)
@@ -143,26 +157,51 @@ function filtered(text: string, ...lists: readonly (readonly ListedCounter[])[])
   return [...byKey.values()].sort((a, b) => Number(BigInt(b.count) - BigInt(a.count)))
 }
 
+interface FirstRun {
+  /** The first counter, which has been rolled up; `null`: nothing has been counted. */
+  first: { key: string; count: Count } | null
+  /** Why the latest hit did not count. */
+  refused: string
+}
+
 /**
- * Starts the field that filters the list.
- * @param typed called at once whenever the text changes
- * @param search called after a pause or Enter, with the text
+ * Shows the steps to the first hit instead of numbers, as long as there are none.
+ * @param arrived called when the first hit has been rolled up
+ * @returns to be called with each new numbers, and whether they are empty
  */
-function startFilter(input: HTMLInputElement, typed: () => void, search: (text: string) => void): void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let searchedAt = Number.NEGATIVE_INFINITY
-  const run = () => {
-    clearTimeout(timer)
-    searchedAt = Date.now()
-    search(input.value)
+function firstRunOf(type: string, arrived: () => void): (isEmpty: boolean) => void {
+  const section = byId('first-run')
+  const main = document.querySelector('main')!
+  let began = false
+  let shown = false
+  let wereReset = false
+  const look = async () => {
+    try {
+      const query = new URLSearchParams({ type })
+      const { first, refused } = await ask<FirstRun>('POST', `${basePath()}/first-run?${query}`)
+      // Counters that were set to zero are no first hit, and the page shows that it has no numbers.
+      wereReset = first !== null && BigInt(first.count) === 0n
+      section.hidden = wereReset
+      if (wereReset) main.classList.remove('empty')
+      const counted = first && `${visibleKey(first.key)}, ${showUnits(first.count, unitOf(main))}, just now`
+      setText('first-run-state', counted ?? 'Waiting for the first hit …')
+      setText('first-run-refused', refused)
+      if (first === null) return 'changed'
+      section.classList.add('done')
+      arrived()
+      return 'done'
+    } catch (error) {
+      section.hidden = false
+      setText('first-run-state', messageOf(error, KEEPS_TRYING))
+      return 'failed'
+    }
   }
-  input.addEventListener('input', () => {
-    typed()
-    clearTimeout(timer)
-    timer = setTimeout(run, Math.max(PAUSE_MS, searchedAt + APART_MS - Date.now()))
-  })
-  input.form!.addEventListener('submit', (event) => {
-    event.preventDefault()
-    run()
-  })
+  return (isEmpty) => {
+    main.classList.toggle('empty', isEmpty && !wereReset)
+    if (isEmpty && !began) poll(FIRST_RUN_MS, look)
+    // "Just now" is true until there is more.
+    if (shown) section.hidden = true
+    began ||= isEmpty
+    shown ||= began && !isEmpty
+  }
 }
