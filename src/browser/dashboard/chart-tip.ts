@@ -1,7 +1,7 @@
 import type { Count } from './counts.ts'
 import { directionOf, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { element } from './elements.ts'
-import { showBriefly, showDays } from './format-time.ts'
+import { noonOf, showBriefly, showDays } from './format-time.ts'
 import type { Adjustment, ChartNumbers } from './numbers.ts'
 
 /** Which counts a chart shows: its type's, those of the type that counts the same hits in another way, or both. */
@@ -70,8 +70,8 @@ function comparedOf(data: ChartData, index: number): { compared: Count | null; b
 /** A unit's time: a whole month, or one that runs, by its name; other parts of the calendar by their days. */
 function nameOf(by: ChartNumbers['by'], first: string, last: string, start: string): string {
   if (by === 'hour') return showBriefly(new Date(start.slice(0, 16)), 'hour')
-  if (by === 'day' || first === last) return showBriefly(noon(first), 'day')
-  return by === 'month' && first.endsWith('-01') ? showBriefly(noon(first), 'month') : showDays(first, last)
+  if (by === 'day' || first === last) return showBriefly(noonOf(first), 'day')
+  return by === 'month' && first.endsWith('-01') ? showBriefly(noonOf(first), 'month') : showDays(first, last)
 }
 
 /** The day that is compared with another: of months, in the year before. */
@@ -84,8 +84,6 @@ function dayBefore({ first, beforeFirst }: ChartNumbers, day: string): string {
 }
 
 const dayOf = (start: string) => start.slice(0, 10)
-
-const noon = (day: string) => new Date(`${day}T12:00:00`)
 
 function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10)

@@ -120,22 +120,20 @@ export class Chart {
     /** The path of the points for which there is something to draw. */
     const drawn = (of: (point: Point, index: number) => string | false | undefined) =>
       points.map((p, i) => of(p, i) || '').join('')
-    const bars = (value: typeof countOf, width: number, isIncluded = (_: number) => true) =>
-      drawn((point, index) => {
-        const count = isIncluded(index) ? value(point) : null
-        return count !== null && barPath(x(index) + (place - width) / 2, width, base, y(count))
-      })
+    const barOf = (count: number | null, index: number, width: number) =>
+      count !== null && barPath(x(index) + (place - width) / 2, width, base, y(count))
+    const bars = drawn((point, index) => index !== running && barOf(main(point), index, bar))
+    const now = drawn((point, index) => index === running && barOf(main(point), index, bar))
+    const inside = drawn((point, index) => shown === 'both' && barOf(alsoOf(point), index, bar * INNER_PART))
     const dashes = drawn((point, index) => {
       const value = before(point)
       const pen = index === 0 || before(points[index - 1]!) === null ? 'M' : 'L'
       return value !== null && `${pen}${middle(index)} ${y(value)}`
     })
     const shadesWeekends = by === 'day' && place >= MIN_GAP_PLACE
+    const shade = `h${tenths(place)}V${floor}h${-tenths(place)}z`
     const weekends = drawn(
-      ({ start }, index) =>
-        shadesWeekends &&
-        isWeekend(start) &&
-        `M${tenths(x(index))} ${TOP}h${tenths(place)}V${floor}h${-tenths(place)}z`,
+      ({ start }, index) => shadesWeekends && isWeekend(start) && `M${tenths(x(index))} ${TOP}${shade}`,
     )
     const adjusted = adjustments
       .map(({ at }) => points.findLastIndex(({ start }) => new Date(start) <= new Date(at)))
@@ -153,16 +151,9 @@ export class Chart {
       shape('rect', { class: 'band', y: TOP, width: 0, height: floor - TOP }),
       ...lines.flatMap((line) => path(line === 0 ? 'grid zero' : 'grid', `M${left} ${y(line)}H${this.#width}`)),
       ...lines.map((line, at) => shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[at]!)),
-      ...path(
-        'bars',
-        bars(main, bar, (index) => index !== running),
-      ),
-      ...path(
-        'now',
-        bars(main, bar, (index) => index === running),
-        { fill: 'url(#hatch)' },
-      ),
-      ...path('inside', shown === 'both' ? bars(alsoOf, bar * INNER_PART) : ''),
+      ...path('bars', bars),
+      ...path('now', now, { fill: 'url(#hatch)' }),
+      ...path('inside', inside),
       ...path('halo', dashes),
       ...path('previous', dashes),
       ...path('imported', imported),
@@ -262,11 +253,8 @@ function axisLabels(points: readonly Point[], by: By, place: number): { index: n
   })
   const every = Math.ceil((room / place) * (shown.length / points.length))
   // The year is always among them.
-  const phase =
-    Math.max(
-      0,
-      shown.findIndex(({ isJanuary }) => isJanuary),
-    ) % every
+  const january = shown.findIndex(({ isJanuary }) => isJanuary)
+  const phase = Math.max(0, january) % every
   return shown.filter((_, nth) => nth % every === phase)
 }
 

@@ -38,7 +38,7 @@ export function showBriefly(at: Date, by: keyof typeof full): string {
 }
 
 /** A span of dates such as 2026-11-20. */
-export const showDays = (first: string, last: string) => day().formatRange(dateOf(first), dateOf(last))
+export const showDays = (first: string, last: string) => day().formatRange(noonOf(first), noonOf(last))
 
 export const showMoment = (at: Date) => moment().format(at)
 
@@ -52,7 +52,5 @@ export function showAgo(seconds: number): string {
   return relative().format(-Math.round(seconds / 86_400), 'day')
 }
 
-/** Noon, which every day has. */
-function dateOf(date: string): Date {
-  return new Date(`${date}T12:00:00`)
-}
+/** The noon of a day such as 2026-11-20, which every day has. */
+export const noonOf = (day: string) => new Date(`${day}T12:00:00`)
