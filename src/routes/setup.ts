@@ -69,20 +69,15 @@ export const makeTablesContract = () =>
   })
 
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
-  const progress = await readProgress(withRetries(databaseFor(c)), MIGRATIONS).catch((error: unknown) => {
+  const db = withRetries(openBackgroundDatabase(c.get('isolate')))
+  const progress = await readProgress(db, MIGRATIONS).catch((error: unknown) => {
     throw error instanceof OtherKeyspace ? stopped(c, error.message) : error
   })
   const { missing, pending } = progress
-  return c.json(
-    {
-      ready: missing.length === 0,
-      missing,
-      pending: pending.map(({ name }) => name),
-      statements: missing.length === 0 ? [] : statementsToDeploy(progress),
-    },
-    200,
-    { 'Cache-Control': 'no-store' },
-  )
+  const ready = missing.length === 0
+  const statements = ready ? [] : statementsToDeploy(progress)
+  const answer = { ready, missing, pending: pending.map(({ name }) => name), statements }
+  return c.json(answer, 200, { 'Cache-Control': 'no-store' })
 })
 
 export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) => {
@@ -92,15 +87,12 @@ export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) =
   return c.json(await made, 200, { 'Cache-Control': 'no-store' })
 })
 
-/** For long statements. Not through the circuit breaker, which opens while visitors' requests fail. */
-function databaseFor(c: Context<AppEnv>) {
-  return openBackgroundDatabase(c.get('isolate'))
-}
-
 async function makeAll(c: Context<AppEnv>) {
-  const counted = countStatements(databaseFor(c))
+  const isolate = c.get('isolate')
+  // For long statements. Not through the circuit breaker, which opens while visitors' requests fail.
+  const counted = countStatements(openBackgroundDatabase(isolate))
   const db = withRetries(counted)
-  const sharding = await missingSharding(db, c.get('isolate').config.ranges)
+  const sharding = await missingSharding(db, isolate.config.ranges)
   if (sharding !== null) throw stopped(c, sharding)
   if (!(await readServerIdentity(db)).strict) throw stopped(c, NOT_STRICT)
   let applied: string[]

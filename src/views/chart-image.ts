@@ -30,10 +30,8 @@ const STYLE =
 /** Draws a chart for pages that show images only: light and dark in one file, with its numbers as text. @returns an SVG document */
 export function drawChart({ of, by, starts, counts, today }: ChartImage): string {
   const exact = (count: bigint) => showCount(count, { compact: false })
-  const sum = showUnits(
-    counts.reduce((sum, count) => sum + count, 0n),
-    of,
-  )
+  const total = counts.reduce((sum, count) => sum + count, 0n)
+  const sum = showUnits(total, of)
   const days = showDays(starts[0]!, today)
   const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
   const where = by === 'day' ? `on ${showDay(starts[most]!)}` : `in ${showMonth(starts[most]!)}`

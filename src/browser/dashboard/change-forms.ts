@@ -41,12 +41,9 @@ function startSetForms(type: string, key: string, changed: () => void): void {
   byId('set').addEventListener('submit', (event) => {
     event.preventDefault()
     const count = readTypedCount(field.input.value)
-    if (count !== null && count <= LARGEST && count >= -LARGEST) void field.change(() => set(count, false))
-    else {
-      field.refuse(
-        `A whole number, such as 1234 or ${showCount(1_234)}, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`,
-      )
-    }
+    const rule = `A whole number, such as 1234 or ${showCount(1_234)}, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`
+    if (count === null || count > LARGEST || count < -LARGEST) field.refuse(rule)
+    else void field.change(() => set(count, false))
   })
   byId('reset').addEventListener('click', () => field.change(() => set(0n, true)))
 }

@@ -41,13 +41,9 @@ export class ChartTable {
     const { columns, points } = this.#counted(this.#data)
     for (const name of ['before', 'also'] as const) byId(`history-${name}`).hidden = !columns.includes(name)
     const rows = (this.#region.hidden ? [] : points).map((point) => {
-      const counts = columns.map((column) => point[column])
-      return element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }, showUnit(new Date(point.start), by)),
-        ...counts.map((count) => numberCell(count == null ? '–' : showCount(count))),
-      )
+      const unit = element('th', { scope: 'row' }, showUnit(new Date(point.start), by))
+      const counts = columns.map((column) => numberCell(point[column] == null ? '–' : showCount(point[column])))
+      return element('tr', {}, unit, ...counts)
     })
     byId('history-rows').replaceChildren(...rows)
   }

@@ -32,23 +32,17 @@ function startCheckForm(): void {
     const query = new URLSearchParams([...new FormData(form)] as [string, string][])
     // As the script that counts says it.
     if (navigator.webdriver) query.set('automated', '1')
-    const said = await ask<{ says: string[] }>('POST', `${basePath()}/check?${query}`).then(
-      ({ says }) => says,
-      unchecked,
-    )
-    const [answer = '', ...why] = said
+    const { says } = await ask<{ says: string[] }>('POST', `${basePath()}/check?${query}`).catch(unchecked)
     byId('check-answer').replaceChildren(
-      element('p', {}, element('b', {}, answer)),
-      ...why.map((line) => element('p', {}, line)),
+      ...says.map((line, index) => element('p', {}, index === 0 ? element('b', {}, line) : line)),
     )
   })
 }
 
-function unchecked(error: unknown): string[] {
-  if (error instanceof ApiError && error.status === 0) {
-    return ['The hit did not reach the Worker.', 'A blocker in this browser or the network may have stopped it.']
-  }
-  return [messageOf(error)]
+function unchecked(error: unknown): { says: string[] } {
+  if (!(error instanceof ApiError) || error.status !== 0) return { says: [messageOf(error)] }
+  const why = 'A blocker in this browser or the network may have stopped it.'
+  return { says: ['The hit did not reach the Worker.', why] }
 }
 
 /** Starts the page of a type for everybody. */

@@ -61,18 +61,12 @@ export function numbersElement({ query, numbers }: IncludedNumbers): string {
 }
 
 function tiles(also: CounterType | undefined, days: boolean): Html {
-  const shown = Object.entries(TILES).map(
-    ([
-      name,
-      label,
-    ]) => html`<button type="button" class="tile" value="${name}" aria-pressed="false"><span>${label}</span>
-<b id="figure-${name}">–</b>${name === 'all' ? '' : html` <i class="growth" id="figure-${name}-change"></i>`}${
-      also &&
-      html`
-<span id="also-${name}"></span>`
-    }</button>`,
-  )
-  return html`<div class="tiles" id="period" role="group" aria-label="Period"${also && unitOf(also)}>${shown}${days ? OTHER_DAYS : ''}</div>`
+  const change = (name: string) => html` <i class="growth" id="figure-${name}-change"></i>`
+  const second = (name: string) => also && html`\n<span id="also-${name}"></span>`
+  const tile = ([name, label]: [string, string]) =>
+    html`<button type="button" class="tile" value="${name}" aria-pressed="false"><span>${label}</span>
+<b id="figure-${name}">–</b>${name === 'all' ? '' : change(name)}${second(name)}</button>`
+  return html`<div class="tiles" id="period" role="group" aria-label="Period"${also && unitOf(also)}>${Object.entries(TILES).map(tile)}${days ? OTHER_DAYS : ''}</div>`
 }
 
 const OTHER_DAYS = html`<button type="button" class="tile other" id="other-days" aria-pressed="false" aria-expanded="false" aria-controls="days">Other days ▾</button>
