@@ -19,8 +19,6 @@ export interface View {
   shown: '' | 'also' | 'both'
 }
 
-const UNITS = ['day', 'week', 'month'] as const
-const SHOWN = ['also', 'both'] as const
 const DATE = /^(?:19(?:7[5-9]|[89]\d)|20\d\d)-\d\d-\d\d$/
 
 /** Whether the Worker has a day: a date in the years 1975 to 2099. */
@@ -32,8 +30,8 @@ export function readView(): View {
   const given = (name: string) => query.get(name) ?? ''
   const view = {
     find: given('find'),
-    by: UNITS.find((name) => name === given('by')) ?? '',
-    shown: SHOWN.find((name) => name === given('show')) ?? '',
+    by: (['day', 'week', 'month'] as const).find((name) => name === given('by')) ?? '',
+    shown: (['also', 'both'] as const).find((name) => name === given('show')) ?? '',
   } as const
   const [from, to] = [given('from'), given('to')]
   if (isDay(from) && isDay(to)) return { ...view, period: 'custom', from, to }

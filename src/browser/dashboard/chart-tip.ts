@@ -1,16 +1,14 @@
+import type { View } from './address.ts'
 import type { Count } from './counts.ts'
 import { directionOf, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { element } from './elements.ts'
 import { noonOf, showBriefly, showDays } from './format-time.ts'
 import type { Adjustment, ChartNumbers } from './numbers.ts'
 
-/** Which counts a chart shows: its type's, those of the type that counts the same hits in another way, or both. */
-export type Shown = '' | 'also' | 'both'
-
 export interface ChartData extends ChartNumbers {
   of: Unit
   ofAlso: Unit
-  shown: Shown
+  shown: View['shown']
   /** The sums of the counts that it shows, with their units. */
   sums: string
   adjustments: readonly Adjustment[]
