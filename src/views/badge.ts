@@ -111,7 +111,8 @@ function halfOf(given: string, color: BadgeColor, { loud, isBold }: { loud: bool
   // Spacing would tear joined letters apart.
   if (loud && isExact) length += 1.25 * characters
   const padding = loud ? 12 : 5
-  return { text, length: isExact ? length : undefined, width: length + 2 * padding, paint: paintOf(color), isBold }
+  const paint = NAMED[color] ?? color
+  return { text, length: isExact ? length : undefined, width: length + 2 * padding, paint, isBold }
 }
 
 /** @param x the middle of the text, in tenths of a pixel, like `y` */
@@ -173,11 +174,6 @@ export function parseColor(text: string): BadgeColor | undefined {
   const name = text.toLowerCase()
   if (NAMED[name] !== undefined) return name
   return /^#?([\da-f]{3}|[\da-f]{6})$/.exec(name)?.[1]
-}
-
-/** 3 or 6 digits for a result of `parseColor`. */
-function paintOf(color: BadgeColor): string {
-  return NAMED[color] ?? color
 }
 
 /** Whether text on a color is dark (https://www.w3.org/TR/AERT/#color-contrast). @param paint 3 or 6 hexadecimal digits */

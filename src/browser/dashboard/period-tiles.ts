@@ -61,10 +61,8 @@ export function showFigures({ figures, total, also }: Numbers, of: Unit): void {
   setText('figure-all', showCount(total))
   // Pages whose type has no such figures have no places for them.
   if (document.getElementById('also-all') === null) return
-  for (const name of COMPARED) {
-    setText(`also-${name}`, also === undefined ? '' : showUnits(also.figures[name].count, of))
-  }
-  setText('also-all', also === undefined ? '' : showUnits(also.total, of))
+  for (const name of COMPARED) setText(`also-${name}`, also ? showUnits(also.figures[name].count, of) : '')
+  setText('also-all', also ? showUnits(also.total, of) : '')
 }
 
 /** Shows the change of a period in its color, followed by `against`, and in its title what is compared. */
@@ -72,12 +70,9 @@ export function showGrowthOf(id: string, period: ComparedPeriod, against = ''): 
   const growth = showGrowth(period)
   setText(id, growth && growth + against)
   const { compared, before, until } = period
-  const span = until === null ? '' : upTo(new Date(until))
+  const end = new Date(until ?? 0)
+  const isMidnight = end.getHours() === 0 && end.getMinutes() === 0
+  const span = until === null ? '' : `, both up to ${isMidnight ? 'the end of yesterday' : showClock(end)}`
   byId(id).className = `growth ${directionOf(growth)}`
   byId(id).title = growth && `${showCount(compared!)} after ${showCount(before!)}${span}`
-}
-
-function upTo(end: Date): string {
-  const isMidnight = end.getHours() === 0 && end.getMinutes() === 0
-  return `, both up to ${isMidnight ? 'the end of yesterday' : showClock(end)}`
 }

@@ -41,13 +41,14 @@ const ADJUSTMENTS = html`<div id="adjustments" hidden>
 /** Asks whether a change takes the counters of the same key in further types along, or says why it does not. */
 function alsoOf({ types }: Viewer, also: readonly CounterType[]): Html | '' {
   if (also.length === 0) return ''
-  const list = (some: readonly CounterType[], part: (type: CounterType) => Html) =>
-    some.map((type, index) => html`${index === 0 ? '' : index === some.length - 1 ? ' and ' : ', '}${part(type)}`)
   // A token may not learn the names of types that it does not cover.
   if (!also.every((type) => types.includes(type))) {
     return html`<p>The same key in other types stays as it is: this token may not change all of them.</p>`
   }
-  const counts = list(also, ({ name, title }) => html`${title} (<span data-also="${name}"></span>)`)
+  const counts = also.map(({ name, title }, index) => {
+    const joint = index === 0 ? '' : index === also.length - 1 ? ' and ' : ', '
+    return html`${joint}${title} (<span data-also="${name}"></span>)`
+  })
   return html`<p><label><input type="checkbox" id="also" checked> The same key in ${counts} too</label></p>`
 }
 
