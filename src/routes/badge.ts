@@ -176,11 +176,8 @@ export const jsonBadgeContract = () =>
     },
   })
 
-const routes = new Routes<AppEnv>()
-routes.on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
-
 /** Badges of public types. */
-export const badges = routes.get(
+export const badges = new Routes<AppEnv>().on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll).get(
   '/badge/:type/*',
   revalidated,
   typed<

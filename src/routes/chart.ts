@@ -62,11 +62,8 @@ export const counterChartContract = () =>
     },
   })
 
-const routes = new Routes<AppEnv>()
-routes.on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll)
-
 /** Charts of public types. */
-export const charts = routes.get(
+export const charts = new Routes<AppEnv>().on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll).get(
   '/chart/:type/*',
   revalidated,
   typed<typeof counterChartContract | typeof totalChartContract>((c) =>

@@ -22,9 +22,7 @@ export const docsContract = () =>
 export const ANY_WORKER = 'https://YOUR-WORKER'
 
 /** The documentation: a static asset, in which the Worker replaces the address. */
-export const reference = new Routes<AppEnv>()
-
-reference.get(
+export const reference = new Routes<AppEnv>().get(
   '/docs',
   typed<typeof docsContract>(async (c) => {
     const assets = c.env.ASSETS as { fetch(request: Request): Promise<Response> } | undefined
