@@ -8,8 +8,8 @@ import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { subscriberOf } from '../visits/network.ts'
 import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
-import type { AppEnv } from './context.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
+import type { AppEnv } from './hono.ts'
 
 /** Refuses requests without the scope. @param limited accept a token for some types only; see `checkTypes` */
 export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =>

@@ -2,8 +2,8 @@ import type { Context } from 'hono'
 import type { Caller } from '../service/caller.ts'
 import type { Visitor } from '../service/count.ts'
 import { isAuthorized } from './authorization.ts'
-import type { AppEnv } from './context.ts'
 import { isMarked } from './cookies.ts'
+import type { AppEnv } from './hono.ts'
 
 /** The request as a caller of the services. */
 export function callerOf(c: Context<AppEnv>): Caller {

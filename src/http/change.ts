@@ -1,7 +1,7 @@
 import type { Context, TypedResponse } from 'hono'
 import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
 import { problemOf } from '../service/problem.ts'
-import type { AppEnv } from './context.ts'
+import type { AppEnv } from './hono.ts'
 
 /** Hashes the `Idempotency-Key`, if any: to slot and batch id, or the id of a change. @throws {Problem} 422 */
 export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint | undefined> {

@@ -3,7 +3,7 @@ import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } 
 import type { CookieOptions } from 'hono/utils/cookie'
 import { ConfigurationError } from '../config/mistakes.ts'
 import type { Token } from '../config/tokens.ts'
-import type { AppEnv } from './context.ts'
+import type { AppEnv } from './hono.ts'
 import { basePathOf } from './url.ts'
 
 /** Seconds after which a session ends. */

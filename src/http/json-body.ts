@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { check } from '../service/fields.ts'
 import { Problem } from '../service/problem.ts'
-import type { AppEnv } from './context.ts'
+import type { AppEnv } from './hono.ts'
 
 interface BodyOf<Schema> {
   schema: () => Schema

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { log } from '../log.ts'
 import { type Problem, problemOf } from '../service/problem.ts'
-import type { AppEnv } from './context.ts'
+import type { AppEnv } from './hono.ts'
 
 /** The problem document (RFC 9457), with the headers that the response already has (request id, CORS). */
 export function problemResponse(c: Context<AppEnv>, problem: Problem): Response {

@@ -6,7 +6,7 @@ import { DatabaseTime } from '../database/database.ts'
 import { Problem } from '../service/problem.ts'
 import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import { isAuthorized } from './authorization.ts'
-import type { AppEnv } from './context.ts'
+import type { AppEnv } from './hono.ts'
 
 /** Adds an `ETag`. A 304 keeps the headers that scripts of other sites need. */
 export const revalidated = etag({

@@ -7,7 +7,7 @@ import type { CounterType } from '../config/counter-types.ts'
 import { checkParameters, isParameter } from '../service/fields.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
-import type { AppEnv } from './context.ts'
+import type { AppEnv } from './hono.ts'
 
 /** The base path, such as `/counter`; empty for the root, and for a wrong setting, so that its problem can be read there. */
 export function basePathOf({ BASE_PATH }: Bindings): string {

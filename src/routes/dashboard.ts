@@ -6,7 +6,6 @@ import { DatabaseFailure } from '../database/errors.ts'
 import { OtherKeyspace, readMissing } from '../database/migrations.ts'
 import { MIGRATIONS } from '../generated.ts'
 import { ownerTokenProblems, recognize } from '../http/authorization.ts'
-import type { AppEnv } from '../http/context.ts'
 import {
   endSession,
   forgetVisitorZone,
@@ -18,7 +17,7 @@ import {
   startSession,
   visitorZone,
 } from '../http/cookies.ts'
-import { Routes } from '../http/hono.ts'
+import { type AppEnv, Routes } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
 import { problemResponse } from '../http/problem-response.ts'
 import { basePathOf, publicPath } from '../http/url.ts'

@@ -1,8 +1,17 @@
+import type { CounterType } from '../config/counter-types.ts'
+import { TooManyKeys } from '../counters/keys/prefix.ts'
+import { readRollUpState } from '../counters/rollup/lease.ts'
+import { countPendingSlots, MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { READING } from '../openapi/problems.ts'
-import { metricsText, OPEN_METRICS } from '../status/metrics.ts'
+import type { Caller } from '../service/caller.ts'
+import { readSum } from '../service/read.ts'
+import { secondsSince } from '../status/findings.ts'
+
+/** The media type of OpenMetrics 1.0. */
+const OPEN_METRICS = 'application/openmetrics-text'
 
 const readMetrics = route('get', '/v1/metrics', 'read')
 
@@ -43,3 +52,73 @@ export const metrics = endpoint<typeof readMetricsContract>(readMetrics, async (
     'Cache-Control': 'no-store',
   }),
 )
+
+type Sample = [labels: Record<string, string>, value: bigint | number]
+
+/**
+ * The state of the Worker in the text format of OpenMetrics 1.0
+ * (https://prometheus.io/docs/specs/om/open_metrics_spec/). Totals are gauges, because corrections lower
+ * them, and are as of the last roll-up, so that they never fall back while very much is pending. Prefixes have a metric of their
+ * own: adding up all samples of one counts nothing twice.
+ * @throws {DatabaseFailure | Overloaded}
+ */
+async function metricsText(caller: Caller, now: Date): Promise<string> {
+  const [state, pending, ofTypes, ofPrefixes] = await Promise.all([
+    readRollUpState(caller.db),
+    countPendingSlots(caller.db),
+    sumSamples(caller, () => [null]),
+    sumSamples(caller, ({ prefixes }) => prefixes),
+  ])
+  const caughtUpAt = state?.caughtUpAt ?? null
+  return [
+    ...family('type_counts', 'Sum of the counters of a type.', ofTypes),
+    ...family('prefix_counts', 'Sum of the counters whose keys begin with a prefix.', ofPrefixes),
+    ...family('pending_slots', `Slots that wait for the roll-up, up to ${MAX_COUNTED}.`, [[{}, pending]]),
+    ...family(
+      'behind_seconds',
+      'Time since a roll-up left nothing pending.',
+      caughtUpAt === null ? [] : [[{}, secondsSince(caughtUpAt, now)]],
+      'seconds',
+    ),
+    '# EOF\n',
+  ].join('\n')
+}
+
+/** The sums of some prefixes of each type; `null`: of the whole type. Those with too many keys are left out. */
+async function sumSamples(
+  caller: Caller,
+  prefixesOf: (type: CounterType) => readonly (string | null)[],
+): Promise<Sample[]> {
+  const types = [...caller.isolate.config.types.values()]
+  const asked = types.flatMap((type) => prefixesOf(type).map((prefix) => ({ type, prefix })))
+  const samples = asked.map(async ({ type, prefix }): Promise<Sample[]> => {
+    try {
+      const { reading } = await readSum(caller, type, prefix, 'rolled')
+      return [[{ type: type.name, ...(prefix !== null && { prefix }) }, reading.total]]
+    } catch (error) {
+      if (error instanceof TooManyKeys) return []
+      throw error
+    }
+  })
+  return (await Promise.all(samples)).flat()
+}
+
+/** The lines of a metric family. Its name ends with its unit. */
+function family(name: string, help: string, samples: readonly Sample[], unit?: string): string[] {
+  const full = `slotted_counter_${name}`
+  return [
+    `# TYPE ${full} gauge`,
+    ...(unit === undefined ? [] : [`# UNIT ${full} ${unit}`]),
+    `# HELP ${full} ${help}`,
+    ...samples.map(([labels, value]) => `${full}${labelsText(labels)} ${value}`),
+  ]
+}
+
+function labelsText(labels: Sample[0]): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+function escaped(value: string): string {
+  return value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
+}

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import type { AppEnv } from '../http/context.ts'
+import type { AppEnv } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { limitReading } from '../http/reading.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/url.ts'

@@ -1,6 +1,5 @@
-import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import { Routes } from '../http/hono.ts'
+import { type AppEnv, Routes } from '../http/hono.ts'
 import { publicPath } from '../http/url.ts'
 import { operation, route } from '../openapi/contract.ts'
 

@@ -9,8 +9,7 @@ import type { TimeZone } from '../counters/history/time-zone.ts'
 import { readAgreement } from '../counters/verify/round.ts'
 import { InvalidInput } from '../field-errors.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
-import type { AppEnv } from '../http/context.ts'
-import { Routes } from '../http/hono.ts'
+import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { basePathOf, readQuery } from '../http/url.ts'
 import { once } from '../service/fields.ts'
@@ -19,7 +18,7 @@ import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
 import { guarded, page, viewerOf } from './dashboard.ts'
 import type { AskedNumbers } from './numbers/numbers-query.ts'
-import { typeNumbers } from './numbers/type-numbers.ts'
+import { typeNumbers } from './numbers/page-numbers.ts'
 
 /** Seconds for which a page and its picture may be cached. */
 const PAGE_MAX_AGE = 60

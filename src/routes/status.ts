@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { SPELLINGS } from '../counters/keys/counter-address.ts'
-import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
+import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openConfigured } from '../isolate.ts'

@@ -1,4 +1,4 @@
-import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
+import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'

@@ -1,7 +1,7 @@
 import { readRuns } from '../counters/background-runs.ts'
 import { readOldestHour } from '../counters/ledger/periods.ts'
-import { readBacklog } from '../counters/rollup/backlog.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
+import { readBacklog } from '../counters/rollup/roll-up.ts'
 import type { Database, Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { readMadeAt } from '../database/migrations.ts'

@@ -1,10 +1,9 @@
 import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
-import { ChartTable } from './chart-table.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
-import type { Count } from './counts.ts'
-import { showShort } from './counts.ts'
-import { byId, element, shape } from './elements.ts'
-import { showDays, showOnAxis } from './format-time.ts'
+import { type Count, showCount, showShort } from './counts.ts'
+import { saveCsv } from './csv-buttons.ts'
+import { byId, element, numberCell, shape } from './elements.ts'
+import { showDays, showOnAxis, showUnit } from './format-time.ts'
 import type { By, Point } from './numbers.ts'
 
 const HEIGHT = 226
@@ -275,3 +274,54 @@ function weekendOf(locale: string): readonly number[] {
 
 /** From 1, Monday, to 7. @param start such as 2026-11-17T00:00:00+01:00 */
 const weekday = (start: string) => new Date(start.slice(0, 10)).getUTCDay() || 7
+
+/** The numbers of the chart: a table, which a button shows, and a file, which another one saves. */
+class ChartTable {
+  readonly #region = byId('history-numbers')
+  #data: ChartData | undefined
+
+  /** @param name the beginning of the file's name */
+  constructor(name: string) {
+    const button = byId('history-table')
+    button.addEventListener('click', () => {
+      this.#region.hidden = !this.#region.hidden
+      button.setAttribute('aria-expanded', String(!this.#region.hidden))
+      this.#fill()
+    })
+    byId('history-csv').addEventListener('click', () => {
+      if (this.#data === undefined) return
+      const { first, last } = this.#data
+      const { columns, points } = this.#counted(this.#data)
+      saveCsv(
+        `${name}-${first}-${last}`,
+        ['start', ...columns],
+        points.map((point) => [point.start, ...columns.map((column) => point[column])]),
+      )
+    })
+  }
+
+  show(data: ChartData): void {
+    this.#data = data
+    this.#fill()
+  }
+
+  /** The rows are made when the table is seen. */
+  #fill(): void {
+    if (this.#data === undefined) return
+    const { by } = this.#data
+    const { columns, points } = this.#counted(this.#data)
+    for (const name of ['before', 'also'] as const) byId(`history-${name}`).hidden = !columns.includes(name)
+    const rows = (this.#region.hidden ? [] : points).map((point) => {
+      const unit = element('th', { scope: 'row' }, showUnit(new Date(point.start), by))
+      const counts = columns.map((column) => numberCell(point[column] == null ? '–' : showCount(point[column])))
+      return element('tr', {}, unit, ...counts)
+    })
+    byId('history-rows').replaceChildren(...rows)
+  }
+
+  /** The points that are not still to come, and what they have besides their count. */
+  #counted({ points }: ChartData) {
+    const more = (['before', 'also'] as const).filter((name) => points.some((point) => point[name] != null))
+    return { columns: ['count', ...more] as const, points: points.filter(({ count }) => count !== null) }
+  }
+}

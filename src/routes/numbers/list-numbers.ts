@@ -1,13 +1,18 @@
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import type { ChosenPeriod, Comparison } from '../../counters/history/comparison.ts'
-import { type Ranking, readPeriodCounts, readPrefixRanking, readRanking } from '../../counters/history/ranking.ts'
+import {
+  type Ranking,
+  readPeriodCounts,
+  readPrefixRanking,
+  readRanking,
+  readTop,
+} from '../../counters/history/ranking.ts'
 import { readRowCharts } from '../../counters/history/row-charts.ts'
 import { selectionOf } from '../../counters/history/selection.ts'
 import type { CounterPlace } from '../../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../counters/keys/prefix.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
-import { readTop } from '../../counters/read/top.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import { comparedNumbers } from './history-numbers.ts'
 import { firstHour, periodOf, type Source } from './numbers-query.ts'
