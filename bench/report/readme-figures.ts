@@ -46,18 +46,23 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
   },
 ]
 
+/** The headline figures: a sentence for each topic that was measured. */
+export function headlines(results: Results): { topic: string; line: string }[] {
+  return LINES.flatMap(({ topic, say }) => {
+    const measured = results[topic]
+    const line =
+      measured === undefined ? '' : say((variant, figure) => rounded(medianOf(measured.runs, variant, figure)))
+    return line === '' || line.includes('NaN') ? [] : [{ topic, line }]
+  })
+}
+
 /**
  * Puts the headline figures into README.md, between their markers.
  *
  * @throws {Error} if a marker is missing
  */
 export function renderReadmeFigures(readme: string, results: Results): string {
-  const lines = LINES.flatMap(({ topic, say }) => {
-    const measured = results[topic]
-    const line =
-      measured === undefined ? '' : say((variant, figure) => rounded(medianOf(measured.runs, variant, figure)))
-    return line === '' || line.includes('NaN') ? [] : [`- ${line}`]
-  })
+  const lines = headlines(results).map(({ line }) => `- ${line}`)
   const [first] = Object.values(results)
   const machine = first?.environment.machine
   const where = machine

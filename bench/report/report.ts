@@ -1,16 +1,13 @@
 import { MAX_ATTEMPTS, QUIET_PERCENT } from '../harness/run-rounds.ts'
 import type { Run } from '../harness/variant.ts'
+import { renderNeeds } from '../topics/scale/scale-document.ts'
 import { type Comparison, formatTarget, formatValue, judge } from './comparison.ts'
 import { renderTable } from './markdown-table.ts'
+import { headlines } from './readme-figures.ts'
 import type { Results, TopicResults } from './results.ts'
 import { chartsOf, findingsOf, type Topic } from './topic.ts'
 
-const INTRODUCTION = `# Benchmarks
-
-\`npm run bench\` generates this file. To change its text, edit the topics and \`report/\`. [results/](results) has the figures of every
-run. [notes.md](notes.md) says which optimizations were tried and rejected.
-
-## How to run them
+const METHOD = `## How to run the benchmarks
 
 \`\`\`sh
 npm run bench                          # everything; about an hour
@@ -18,10 +15,10 @@ npm run bench -- contention roll-up    # some topics; the results of all others 
 npm run bench -- --render              # measures nothing; renders this file from the results
 \`\`\`
 
+- They generate this file. To change its text, edit the topics and \`report/\`. [results/](results) has the figures of every run.
 - \`npm run bench -- --help\` lists the topics. Each takes less than ten minutes.
 - wrk, the load generator, and Redis are installed if they are missing.
-- \`MYSQL_URL\` names the database server. By default, a temporary server is started. Topics that compare MySQL with MariaDB start
-  the second server themselves, if it is installed.
+- \`MYSQL_URL\` names the database server. By default, a temporary one is started.
 - Machine and server should be idle otherwise. If you interrupt a run, the topics measured so far are kept.
 
 ## How it is measured
@@ -40,6 +37,24 @@ as soon as it has the last response. So absolute figures say little. Compare var
   least counts.
 `
 
+/** Average hits a second of the sites whose needs are in the summary. */
+const SITES = [1, 100, 10_000]
+
+/** The answers that most readers look for: is it fast, what does it cost, how does it grow? */
+function summary(results: Results): string {
+  const lines = new Map(headlines(results).map(({ topic, line }) => [topic, `- ${line}`]))
+  const about = (...topics: string[]) => topics.flatMap((topic) => lines.get(topic) ?? [])
+  const needs = renderNeeds(results, SITES)
+  return [
+    '# Benchmarks\n',
+    '**Is it fast?** On two cores that everything shares:\n',
+    ...about('hot-key', 'latency', 'idle', 'worker', 'reading', 'roll-up'),
+    '\n**What does it cost, and how does it grow?** By [simulation](../docs/scale.md), which has all sizes:\n',
+    ...(needs === null ? [] : [needs]),
+    'Each question below has its answer first, then how it was measured. [notes.md](notes.md) says what was tried to make it faster.\n',
+  ].join('\n')
+}
+
 /** The topics that answer one question. The first one's title is the question. */
 export type Question = readonly Topic[]
 
@@ -57,7 +72,13 @@ export function renderReport(questions: readonly Question[], results: Results): 
       return result === undefined ? [] : [{ topic, result, heading: i === 0 ? '##' : '###' }]
     }),
   )
-  const sections = [INTRODUCTION, ...failures(measured), environments(measured), ...measured.flatMap(section)]
+  const sections = [
+    summary(results),
+    ...failures(measured),
+    ...measured.flatMap(section),
+    METHOD,
+    environments(measured),
+  ]
   return `${sections.join('\n').trim()}\n`
 }
 

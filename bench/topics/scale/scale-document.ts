@@ -42,8 +42,15 @@ function needOf(sizing: Sizing, average: number): Need | null {
   return needs.sort((a, b) => a.beyond.length - b.beyond.length)[0] ?? null
 }
 
-function needsTable(sizing: Sizing, cpu: HitCpu): string {
-  const rows = [1, ...RATES].map((average) => {
+/** What sites with so many hits a second need; `null` if that was not measured. */
+export function renderNeeds(results: Results, rates: readonly number[]): string | null {
+  const sizing = new Sizing(results)
+  const cpu = hitCpuIn(results)
+  return sizing.complete && cpu !== null ? needsTable(sizing, cpu, rates) : null
+}
+
+function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): string {
+  const rows = rates.map((average) => {
     const need = needOf(sizing, average)
     const month = `${short((average * MONTH_S) / 1e6)} million`
     const cloudflare = dollars(billOf(average, cpu).dollars)
@@ -122,9 +129,8 @@ function statementsTable(sizing: Sizing): string {
  */
 export function renderScaleDocument(document: string, results: Results): string {
   const sizing = new Sizing(results)
-  const cpu = hitCpuIn(results)
   const blocks: FigureBlocks = {
-    needs: sizing.complete && cpu !== null ? needsTable(sizing, cpu) : null,
+    needs: renderNeeds(results, [1, ...RATES]),
     statements: sizing.complete ? statementsTable(sizing) : null,
     limits: sizing.complete ? limitsTable(sizing) : null,
   }

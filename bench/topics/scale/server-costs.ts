@@ -12,14 +12,13 @@ export const serverCosts: Topic = {
   name: 'server-costs',
   title: 'What do the product’s statements cost the database?',
   text:
-    'The simulation of many isolates (`scale`) takes these figures. One client sends the product’s own statements, or 16 clients where a statement with one row is measured. MySQL counts the ' +
+    'The simulation of many isolates (`scale`) takes the figures in [server-costs.json](results/server-costs.json): the processor time of each statement, and the bytes of a row. One client sends the product’s own statements, or 16 clients where a statement with one row is measured. MySQL counts the ' +
     'processor time of each (`CPU_TIME` of `events_statements_history`). Rows are the difference between statements with 200 rows and with one. What background threads do ' +
     'afterwards (purge, flushing, replication) is not included.',
   variants: [],
   columns: [],
   comparisons: [],
   needs: ['mysql'],
-  keptTables: [COSTS, SIZES],
   async once(testbed, _seconds, rounds): Promise<Table[]> {
     const measured: Measured[] = []
     for (let round = 1; round <= rounds; round++) {
