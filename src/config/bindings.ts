@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { textThat } from './fields.ts'
+import { textThat } from './setting-schemas.ts'
 
 /** The key of what the options of `createSlottedCounter` name. */
 export const OPTIONS = Symbol('options')

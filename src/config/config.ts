@@ -10,9 +10,9 @@ import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
 import { type counterType, text } from './counter-types.ts'
-import { integer, optionalTable, orNull, table, textThat } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { longEnough, longestOf, readSites, readTypes } from './read-types.ts'
+import { integer, optionalTable, orNull, table, textThat } from './setting-schemas.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
@@ -75,7 +75,7 @@ function budgetsOf(preset: (typeof PLANS)[Plan]) {
       max_seconds: z._default(integer(1, 840), ROLLUP.max_seconds),
     }),
     PRUNING: optionalTable({
-      // In hours: rows carry the hour in which they were last written.
+      // In hours: rows carry the hour up to which they are kept.
       idempotency_hours: z._default(integer(1, 24 * 365), 24),
       page_slots: z._default(integer(1, 10_000), PRUNING.page_slots),
       max_statements: z._default(integer(2, 10_000), PRUNING.max_statements),

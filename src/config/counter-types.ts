@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
-import { flag, integer, orNull, table, textThat } from './fields.ts'
+import { flag, integer, orNull, table, textThat } from './setting-schemas.ts'
 
 const MAX_TITLE = 60
 const MAX_UNIT = 30

@@ -2,7 +2,7 @@
 const MAX_REQUESTS = 8_192
 /** Rows or counters that they may wait for. */
 const MAX_ITEMS = 20_000
-/** Milliseconds after the end of the announced silence from which on a worker counts as dead. */
+/** How many milliseconds after its announced silence a worker counts as dead. */
 const GRACE_MS = 500
 /** Weight of the latest measurement in the moving average. */
 const WEIGHT = 1 / 8

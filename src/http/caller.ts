@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Caller } from '../service/caller.ts'
-import type { Visitor } from '../service/count.ts'
+import type { Visitor } from '../service/count-visit.ts'
 import { isAuthorized } from './authorization.ts'
 import { isMarked } from './cookies.ts'
 import type { AppEnv } from './hono.ts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
-import { check } from '../service/fields.ts'
+import { check } from '../service/check-input.ts'
 import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
 

@@ -12,7 +12,7 @@ import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
-import { choice, once, parsed, prefixField } from '../service/fields.ts'
+import { choice, once, parsed, prefixField } from '../service/check-input.ts'
 import { listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readRecent, readRecentSum, readSum } from '../service/read.ts'
 import {

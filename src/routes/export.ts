@@ -6,7 +6,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/fields.ts'
+import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/check-input.ts'
 
 const MAX_LIMIT = 1_000
 

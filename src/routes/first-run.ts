@@ -10,7 +10,7 @@ import { callerOf } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { pathType, readQuery } from '../http/url.ts'
 import { type Isolate, openBackgroundDatabase } from '../isolate.ts'
-import { once } from '../service/fields.ts'
+import { once } from '../service/check-input.ts'
 
 const firstRunQuery = () => ({ type: once(z.string()) })
 

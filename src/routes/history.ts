@@ -8,7 +8,7 @@ import { publicReading } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
-import { prefixField } from '../service/fields.ts'
+import { prefixField } from '../service/check-input.ts'
 import { historyQuery, counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
 
 const clock = () => z.iso.datetime({ offset: true })

@@ -9,7 +9,7 @@ import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
-import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/fields.ts'
+import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/check-input.ts'
 import { listedCounters } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 

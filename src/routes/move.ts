@@ -14,7 +14,7 @@ import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
-import { keyField, once, shortBody } from '../service/fields.ts'
+import { keyField, once, shortBody } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 

@@ -6,7 +6,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { afterField, limitField, nextField, once } from '../service/fields.ts'
+import { afterField, limitField, nextField, once } from '../service/check-input.ts'
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({

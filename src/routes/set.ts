@@ -9,7 +9,7 @@ import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
-import { countField, shortBody } from '../service/fields.ts'
+import { countField, shortBody } from '../service/check-input.ts'
 import { KEY_REUSED } from '../service/problem.ts'
 
 const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {

@@ -15,7 +15,7 @@ import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import type { Caller } from '../service/caller.ts'
-import { choice, limitField, once, prefixField } from '../service/fields.ts'
+import { choice, limitField, once, prefixField } from '../service/check-input.ts'
 import { readKept } from '../service/read.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const

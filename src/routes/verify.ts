@@ -11,7 +11,7 @@ import { openBackgroundDatabase } from '../isolate.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/fields.ts'
+import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/check-input.ts'
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({

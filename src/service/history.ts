@@ -10,7 +10,7 @@ import { type CounterAddress, counterId } from '../counters/keys/counter-address
 import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
 import type { Caller } from './caller.ts'
-import { choice, once } from './fields.ts'
+import { choice, once } from './check-input.ts'
 import { readForAll, readKept } from './read.ts'
 
 const TIME_RULE =

@@ -10,7 +10,7 @@ import type { SharedReading, SharedReads } from '../counters/read/shared-reads.t
 import { FEW } from '../isolate.ts'
 import { described } from '../openapi/described.ts'
 import type { Caller } from './caller.ts'
-import { consistency, prefixField } from './fields.ts'
+import { consistency, prefixField } from './check-input.ts'
 
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 

@@ -205,6 +205,7 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     // With several ranges, an import looks first which of them have it.
     const ranged = new TestWorker(db.url, { COUNTERS, SHARDING: { ranges: Math.max(2, db.ranges) } })
     await ranged.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'ranges' })
+    expect((await worker.api('GET', '/numbers?type=page_view&period=12m')).status).toBe(200)
     // Two days have two parts in UTC. Elsewhere they have hours of a third one.
     for (const query of ['', '&tz=America/New_York', '&find=key-5999', '&key=/a']) {
       const path = `/numbers?type=page_view&period=custom&from=2026-10-31&to=2026-11-01${query}`

@@ -210,7 +210,7 @@ interface Slot {
 }
 
 /** A counter at one instant, and the target of its move: the counter of another key in the same type. */
-export interface CounterState extends CounterPlace {
+interface CounterState extends CounterPlace {
   /** Whether it has a total, a pending count, or a name that is not marked. */
   exists: boolean
   total: bigint
@@ -231,7 +231,7 @@ export interface CounterState extends CounterPlace {
  * @returns `states` in the order of the counters; `rows`: slots, hours, periods and adjustments of all of them, more than
  *   `MAX_ROWS` if there are too many
  */
-export async function readStates(
+async function readStates(
   db: Executor,
   counters: readonly CounterPlace[],
   targetId: bigint | null,
@@ -291,7 +291,7 @@ function targetSql({ recordType, recordId }: { recordType: number; recordId: big
 }
 
 /** Reads the days of a counter with their hours. */
-export async function readDays(db: Executor, counter: CounterPlace): Promise<DayHistory[]> {
+async function readDays(db: Executor, counter: CounterPlace): Promise<DayHistory[]> {
   const where = `WHERE ${counterSql(counter)}`
   const { rows } = await db.execute(
     `SELECT 'day' AS part, CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY)

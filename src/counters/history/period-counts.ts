@@ -37,7 +37,7 @@ export interface Units {
 
 /**
  * Counts periods and what is compared of them, and reads the units of the last one, all from one snapshot. The count of a period
- * without a predecessor is that of its units.
+ * without a predecessor is not read: take that of its units.
  */
 export async function readPeriods(
   { readRows, hoursSince }: HistoryReader,

@@ -40,7 +40,10 @@ export interface ReadRows {
   pending: bigint
   /** Those within the range. */
   adjustments: Adjustment[]
-  /** The end of the first day with a count; of many counters the first month, because they have too many days. */
+  /**
+   * The end of the first day with a count; of a prefix the first month, because its counters have too many days. Infinity: there
+   * is none. On shards, vtgate asks for that of a type before the rows.
+   */
   begun: number
 }
 
@@ -258,7 +261,7 @@ export function historyOfCounter(db: Executor, counter: CounterAddress, hoursSin
   }
 }
 
-/** @param days those of the first day or month */
+/** When the first day or month with a count was over. @param days its length: 1, or 31 for a month */
 function begunOf(rows: readonly Row[], days: number): number {
   return Math.min(...rows.filter(([part]) => part === FIRST).map(([, at]) => at * HOUR_MS + days * DAY_MS))
 }

@@ -32,16 +32,13 @@ export const ROWS_OF_KEY = 5
 
 /**
  * Checks that few enough keys begin with a prefix, with at most `MAX_NAMES` index entries.
- * @param limit `null`: that was checked before, for as many rows
  * @throws {TooManyKeys}
  */
 export async function checkPrefix(
   db: Executor,
   { recordType, name: prefix }: KeysWithPrefix,
-  limit: PrefixLimit | null,
+  { rows, maxRows = MAX_ROWS }: PrefixLimit,
 ): Promise<void> {
-  if (limit === null) return
-  const { rows, maxRows = MAX_ROWS } = limit
   const most = Math.min(MAX_NAMES, Math.max(1, Math.floor(maxRows / rows)))
   const { rows: found } = await db.execute(
     `SELECT 1 FROM counter_names FORCE INDEX (name)

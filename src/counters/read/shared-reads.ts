@@ -198,7 +198,7 @@ export class SharedReads<Value> {
   }
 }
 
-/** The load of several. */
+/** The load of several readers together. */
 export function loadOf(reads: readonly { load: ReadLoad }[]): ReadLoad {
   const loads = reads.map(({ load }) => load)
   return {

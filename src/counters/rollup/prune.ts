@@ -13,7 +13,9 @@ interface OldSlot extends Cursor {
 }
 
 /**
- * Deletes empty slots that need not be kept any longer (`KeptHours`), oldest first, page by page. Slots are read without locks and then deleted by primary key: a range delete would lock the gaps that writers insert into.
+ * Deletes empty slots that need not be kept any longer, oldest first, page by page. `keptHours` says for how long, when a batch
+ * is written. Slots are read without locks and then deleted by primary key: a range delete would lock the gaps that writers
+ * insert into.
  */
 export async function prune(database: Database, { pageSlots, ...budgets }: PruningSettings) {
   const run = startDeletion(database, budgets)

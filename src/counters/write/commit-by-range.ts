@@ -2,8 +2,8 @@ import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { byRange } from '../ranges.ts'
 import { Overloaded } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
-import type { CountOptions } from './commit-group.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { CountOptions } from './increment-group.ts'
 
 /** Counts in several ranges: one `GroupCommit` for each, so a flush stays in one range. A failing shard delays only its own. */
 export class CommitByRange {

@@ -4,7 +4,7 @@ import { retrying } from '../../database/retry-and-breaker.ts'
 import { log } from '../../log.ts'
 import { random63 } from '../ids.ts'
 import { applyBatch, type Batch, type KeptHours } from './apply-batch.ts'
-import type { CommitGroup, CommitOutcome } from './commit-group.ts'
+import type { CommitOutcome, IncrementGroup } from './increment-group.ts'
 import type { BatchQueue } from './queue.ts'
 
 /** How long the queue may take to accept a batch. */
@@ -28,11 +28,11 @@ export type Flush = CommitOutcome | { status: 'split' }
 /**
  * Writes the batch of a group. Retries transient failures, always with the same batch. Puts the batch into the queue if the
  * database does not accept it.
- * @param leader told before each step until when it may be silent, in milliseconds of `Date.now()`
+ * @param leader its `silentUntil` is set before each step, in milliseconds of `Date.now()`
  */
 export async function flush(
   context: FlushContext,
-  group: CommitGroup,
+  group: IncrementGroup,
   leader: { silentUntil: number },
 ): Promise<Flush> {
   const { slots, deadlineMs } = context
@@ -70,7 +70,7 @@ export async function flush(
 /** Gives up on the database for a group that has waited too long: it goes into the queue or, without one, is refused. */
 export async function spill(
   context: FlushContext,
-  group: CommitGroup,
+  group: IncrementGroup,
   leader: { silentUntil: number },
 ): Promise<CommitOutcome> {
   if (context.queue === null) return { status: 'overloaded' }
@@ -82,7 +82,7 @@ export async function spill(
 async function enqueue(
   queue: BatchQueue,
   { keptHours }: FlushContext,
-  group: CommitGroup,
+  group: IncrementGroup,
   batch: Batch,
   failure: DatabaseFailure | null,
 ): Promise<CommitOutcome> {

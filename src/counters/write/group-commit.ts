@@ -2,8 +2,8 @@ import { DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
 import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
-import { CommitGroup, type CommitOutcome, type CountOptions, type Ticket, waitForNews } from './commit-group.ts'
 import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration, spill } from './flush-group.ts'
+import { type CommitOutcome, type CountOptions, IncrementGroup, type Ticket, waitForNews } from './increment-group.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000
@@ -39,7 +39,7 @@ const MAX_RESEND_MS = 10 * 60_000
 
 /** A request that sends what it and others are waiting for. */
 interface Leader {
-  group: CommitGroup | null
+  group: IncrementGroup | null
   /** When it began its latest flush. */
   beganAt: number
   /** Until when it may be silent. */
@@ -60,9 +60,9 @@ export class GroupCommit {
   readonly #context: FlushContext
   readonly #work: SharedWork
   readonly #shortest = new ShortestDuration()
-  #open: CommitGroup | null = null
+  #open: IncrementGroup | null = null
   /** Groups that are full, or whose leader fell silent; oldest first. */
-  #ready: CommitGroup[] = []
+  #ready: IncrementGroup[] = []
   readonly #leaders = new Set<Leader>()
   #lastFlushAt = 0
   #lastSize = 0
@@ -125,7 +125,7 @@ export class GroupCommit {
     }
     // A group that waited because no request was there to lead it has not waited for the database.
     if (this.#open !== null && this.#leaders.size === 0) this.#open.waitsSince = now
-    this.#open ??= new CommitGroup(now, this.#expectation(now))
+    this.#open ??= new IncrementGroup(now, this.#expectation(now))
     const before = this.#open.size
     const ticket: Ticket = { increments, key, group: this.#open, wake: null }
     this.#open.add(ticket)
@@ -281,7 +281,7 @@ export class GroupCommit {
     }
   }
 
-  #take(now: number): CommitGroup | null {
+  #take(now: number): IncrementGroup | null {
     for (let group = this.#ready.shift(); group !== undefined; group = this.#ready.shift()) {
       // Its former leader was alive after all.
       if (group.outcome !== null) continue
@@ -295,7 +295,7 @@ export class GroupCommit {
     return group
   }
 
-  #conclude(leader: Leader, group: CommitGroup, result: Flush): void {
+  #conclude(leader: Leader, group: IncrementGroup, result: Flush): void {
     const now = Date.now()
     if (result.status === 'counted') {
       this.#work.took(now - leader.beganAt)
@@ -312,7 +312,7 @@ export class GroupCommit {
     this.#ready.unshift(...halves)
   }
 
-  #settle(group: CommitGroup, outcome: CommitOutcome): void {
+  #settle(group: IncrementGroup, outcome: CommitOutcome): void {
     if (group.outcome !== null) return
     group.outcome = outcome
     this.#lastQueued = outcome.status === 'queued'

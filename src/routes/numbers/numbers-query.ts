@@ -5,7 +5,7 @@ import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../.
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
 import type { RecentCounts } from '../../counters/history/recent-counts.ts'
 import type { Executor } from '../../database/database.ts'
-import { limitField, once } from '../../service/fields.ts'
+import { limitField, once } from '../../service/check-input.ts'
 
 export const DEFAULT_ROWS = 10
 

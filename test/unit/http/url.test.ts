@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { rememberedQueries } from '../../../src/http/url.ts'
-import { once } from '../../../src/service/fields.ts'
+import { once } from '../../../src/service/check-input.ts'
 import { Problem } from '../../../src/service/problem.ts'
 
 describe('Remembered queries', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
 import type { Batch, BatchRow, Increment } from '../../../../src/counters/write/apply-batch.ts'
-import { CommitGroup } from '../../../../src/counters/write/commit-group.ts'
+import { IncrementGroup } from '../../../../src/counters/write/increment-group.ts'
 
 const SLOT = 7n
 const counter = (recordId: number, recordType = 1): CounterAddress => ({
@@ -14,7 +14,7 @@ const add = (recordId: number, by: number, recordType = 1): Increment => ({
   counter: counter(recordId, recordType),
   by: BigInt(by),
 })
-const seal = (group: CommitGroup, classicSlots: ReadonlyMap<number, number> = new Map()) =>
+const seal = (group: IncrementGroup, classicSlots: ReadonlyMap<number, number> = new Map()) =>
   group.seal(SLOT, classicSlots)
 
 const rowId = (row: BatchRow) => `${counterId(row)}/${row.slot}/${row.batch}`
@@ -60,10 +60,10 @@ function wanted(requests: readonly Request[]): Map<string, bigint> {
   )
 }
 
-const join = (group: CommitGroup, { increments, key }: Request) => group.add({ increments, key, group, wake: null })
+const join = (group: IncrementGroup, { increments, key }: Request) => group.add({ increments, key, group, wake: null })
 
-const filled = (requests: readonly Request[]): CommitGroup => {
-  const group = new CommitGroup(1, 2)
+const filled = (requests: readonly Request[]): IncrementGroup => {
+  const group = new IncrementGroup(1, 2)
   for (const request of requests) join(group, request)
   return group
 }
@@ -128,12 +128,12 @@ describe('A group', () => {
 
   it('with increments that must count together is so small that a message of the queue can hold it', () => {
     const pair = (visit: number): Increment[] => [add(1, 1), { ...add(1, 1, 2), key: BigInt(visit) }]
-    const group = new CommitGroup(1, 2)
+    const group = new IncrementGroup(1, 2)
     for (let visit = 1; group.fits(pair(visit), 1_000); visit++)
       join(group, { increments: pair(visit), key: undefined })
     expect(group.size).toBe(599)
     expect(group.fits([add(2, 1), add(3, 1)], 1_000)).toBe(false)
-    const others = new CommitGroup(1, 2)
+    const others = new IncrementGroup(1, 2)
     for (let i = 0; i < 900; i++) join(others, { increments: [add(i, 1)], key: undefined })
     expect([others.fits([add(1_000, 1)], 1_000), others.fits(pair(1), 1_000)]).toEqual([true, false])
   })
@@ -201,7 +201,7 @@ describe('A group', () => {
 
 describe('The halves of a group', () => {
   /** Splits until every group has one request. */
-  function shatter(group: CommitGroup): CommitGroup[] {
+  function shatter(group: IncrementGroup): IncrementGroup[] {
     if (group.tickets.length === 1) return [group]
     return group.split(0).flatMap(shatter)
   }

@@ -7,7 +7,7 @@ export function integer(min: number, max: number) {
     .check(z.refine((value) => Number.isInteger(value) && value >= min && value <= max, message))
 }
 
-/** Text that keeps a rule. */
+/** Text that must follow a rule. */
 export const textThat = (rule: string, fits: (value: string) => boolean) =>
   z.string({ error: rule }).check(z.refine(fits, rule))
 

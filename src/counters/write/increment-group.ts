@@ -30,7 +30,7 @@ export interface Ticket {
   /** Slot and batch id of increments that have an idempotency key: its hash. */
   key: bigint | undefined
   /** Changes if its group is split. */
-  group: CommitGroup
+  group: IncrementGroup
   /** Wakes the request once its increments are counted. */
   wake: (() => void) | null
 }
@@ -39,7 +39,7 @@ export interface Ticket {
  * Increments of several requests that one statement writes. A group collects increments until it is sealed. From then on its
  * batch stays the same, however often it is sent. Plain data that belongs to no request.
  */
-export class CommitGroup {
+export class IncrementGroup {
   /** Since when it has waited to be sent, in milliseconds of `Date.now()`. */
   waitsSince: number
   expectedAt: number
@@ -142,10 +142,10 @@ export class CommitGroup {
    * Splits it into two halves by request, after the database refused the whole because of one of them. Only allowed if
    * certainly nothing was applied: the halves are new batches.
    */
-  split(now: number): [CommitGroup, CommitGroup] {
+  split(now: number): [IncrementGroup, IncrementGroup] {
     const middle = Math.ceil(this.tickets.length / 2)
-    const half = (tickets: Ticket[]): CommitGroup => {
-      const group = new CommitGroup(now, this.expectedAt)
+    const half = (tickets: Ticket[]): IncrementGroup => {
+      const group = new IncrementGroup(now, this.expectedAt)
       for (const ticket of tickets) group.add(ticket)
       return group
     }
