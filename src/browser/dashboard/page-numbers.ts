@@ -145,7 +145,7 @@ function busy(is: boolean): void {
 /**
  * Starts the card with the chart: its head, and the choice of units and counts. Public pages cannot show other days.
  * @param name the beginning of the name of the file with the chart's numbers
- * @param of what the type counts, and what the type counts that counts the same hits in another way
+ * @param units what the type counts, and what the other type of the same visits counts
  * @returns shows numbers, and tells what the head says of them
  */
 function startChartCard(

@@ -268,7 +268,7 @@ function begunOf(rows: readonly Row[], days: number): number {
 
 function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
   return rows.map((row) => {
-    // A count that is NULL is left out.
+    // A NULL is left out: a count that was not read, or the time of a first day that does not exist.
     const [part, at, kind, count] = unpack(row)
     return count === undefined ? [NOT_READ, 0, 0, 0n] : [part!, Number(at), Number(kind), BigInt(count)]
   })

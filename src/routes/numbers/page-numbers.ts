@@ -65,6 +65,7 @@ async function shownSum(
   const all = await sumOf(recordType, null)
   if (!prefixes.includes(find)) return all
   try {
+    // The figures and the chart have most rows in common.
     await checkPrefix(db, { recordType, name: find }, { rows: Math.max(FIGURE_ROWS, edges.length) })
     return await sumOf(recordType, find)
   } catch (error) {
