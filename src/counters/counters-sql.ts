@@ -80,8 +80,20 @@ export function pendingSlotsSql(counter: CounterPlace): string {
 }
 
 /**
- * SQL of a column: the pending count of the counter of `counter_names AS n`, or NULL above `most` slots, of which one more is
- * read. vtgate keeps it within its statement, because it names the record id of the row.
+ * SQL of one counter's pending count: a column, and where it is from.
+ * @param most above so many slots it is NULL, and one more is read; `null`: all are added up
+ */
+export function pendingOfOneSql(counter: CounterPlace, most: number | null): { column: string; from: string } {
+  if (most === null) return { column: 'COALESCE(SUM(count), 0)', from: pendingSlotsSql(counter) }
+  return {
+    column: `IF(COUNT(*) > ${most}, NULL, COALESCE(SUM(count), 0))`,
+    from: `(SELECT count FROM ${pendingSlotsSql(counter)} LIMIT ${most + 1}) AS s`,
+  }
+}
+
+/**
+ * SQL of a column: the same for the counter of `counter_names AS n`. It takes twice as long, but also reads several. vtgate keeps
+ * it within its statement, because it names the record id of the row.
  */
 export function boundedPendingSql(most: number): string {
   const slots = `slotted_counters AS s FORCE INDEX (pending)

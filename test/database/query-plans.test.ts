@@ -108,6 +108,12 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       const counted = /AS found FROM/.test(sql) ? 2 * 1_001 : 0
       // The hours at each midnight are looked up for each of ten rows, whether there are any or not.
       const midnights = 10 * (sql.match(/ OR period_start >=/g)?.length ?? 0)
+      // The days, weeks and months of a period are looked up for each counter of a list, whether there are any or not.
+      const ofPeriod = sql.split('UNION ALL').map((part) => {
+        const [, list, starts] =
+          /record_id IN \(([\d,]+)\) AND \(.*period_start IN \((.*)\)\) GROUP BY/s.exec(part) ?? []
+        return list === undefined ? 0 : list.split(',').length * starts!.split(',').length
+      })
       // Whether a counter has too many pending slots is looked up apart from their sum.
       const lookedUp = /LIMIT \d+, 1\) IS NULL/.test(sql) ? rowsReturned : 0
       // The first record type of each of five tables goes through a temporary one.
@@ -120,6 +126,7 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
         tooMany +
         counted +
         midnights +
+        ofPeriod.reduce((sum, rows) => sum + rows, 0) +
         firsts +
         10
       return rowsRead > allowed ? [{ sql: sql.slice(0, 300), rowsRead, rowsReturned, rowsAffected, allowed }] : []

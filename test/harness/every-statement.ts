@@ -60,9 +60,10 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', record_id, 'day' … FROM counter_periods": 'list',
   "SELECT CONCAT_WS(' ', record_id, 'month' … FROM counter_periods": 'list',
   'SELECT COUNT(*) AS found FROM (SELECT 1 FROM counter_names': 'all shards',
-  '(SELECT period, period_start, record_id, count FROM counter_periods': '2 × all shards or 3 × all shards',
+  '(SELECT period, period_start, record_id, count FROM counter_periods':
+    '12 × all shards or 2 × all shards or 3 × all shards',
   "SELECT CONCAT_WS(' ', 'month' … FROM counter_periods": 'single shard',
-  "SELECT CONCAT_WS(' ', 'month' … FROM type_history": 'all shards',
+  "SELECT CONCAT_WS(' ', 'month' … FROM type_history": '3 × all shards or all shards',
   "SELECT 'total' AS part, count, rolled_up_at FROM counter_totals": 'single shard',
   'SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters … AS prunable': '3 × all shards',
   '(SELECT 0 AS part, record_id': '4 × all shards',

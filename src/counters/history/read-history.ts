@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, unpack } from '../../database/values.ts'
 import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS } from '../calendar.ts'
-import { boundedPendingSql, pendingSlotsSql } from '../counters-sql.ts'
+import { pendingOfOneSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
@@ -99,6 +99,7 @@ async function readCounterRows(
   { mostPending = null, first = false }: { mostPending?: number | null; first?: boolean },
 ): Promise<Row[]> {
   const { recordType, recordId } = counter
+  const pending = pendingOfOneSql(counter, mostPending)
   const parts = [
     ...sources.map((source) => {
       const { table, period, time } = columnsOf(source)
@@ -110,7 +111,7 @@ async function readCounterRows(
         args: [recordType, recordId],
       }
     }),
-    { sql: `SELECT ${pendingSql(counter, mostPending)}`, args: [] },
+    { sql: `SELECT ${rowSql('pending', '0', '0', pending.column)} FROM ${pending.from}`, args: [] },
     ...(first
       ? [
           {
@@ -133,14 +134,6 @@ async function readCounterRows(
     parts.flatMap(({ args }) => args),
   )
   return unpacked(rows)
-}
-
-function pendingSql(counter: CounterAddress, most: number | null): string {
-  if (most === null) {
-    return `${rowSql('pending', '0', '0', 'COALESCE(SUM(count), 0)')} FROM ${pendingSlotsSql(counter)}`
-  }
-  return `${rowSql('pending', '0', '0', boundedPendingSql(most))}
-      FROM counter_names AS n WHERE n.record_type = ${counter.recordType} AND n.record_id = ${counter.recordId}`
 }
 
 function columnsOf({ unit }: HistorySource) {

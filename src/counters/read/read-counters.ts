@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { boundedPendingSql, counterListsSql, counterSql, pendingSlotsSql } from '../counters-sql.ts'
+import { boundedPendingSql, counterListsSql, counterSql, pendingOfOneSql } from '../counters-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 
 export const MAX_READ = 1_000
@@ -32,8 +32,8 @@ export async function readCounters(
 ): Promise<Reading[]> {
   const different = distinct(counters)
   if (different.length === 0) return []
-  if (different.length === 1 && consistency === 'exact') {
-    const reading = await readOne(db, different[0]!)
+  if (different.length === 1 && consistency !== 'rolled') {
+    const reading = await readOne(db, different[0]!, consistency)
     return counters.map(() => reading)
   }
   const selects = counterListsSql(different).flatMap((list) => [totalsSql(list), ...pendingSql(list, consistency)])
@@ -54,16 +54,17 @@ export async function readCounters(
 }
 
 /** vtgate sends both SELECTs to one shard as one query, because they name the same record id. */
-async function readOne(db: Executor, counter: CounterAddress): Promise<Reading> {
+async function readOne(db: Executor, counter: CounterAddress, most: 'exact' | number): Promise<Reading> {
+  const { column, from } = pendingOfOneSql(counter, most === 'exact' ? null : most)
   const { rows } = await db.execute(
     `SELECT 'total' AS part, count, rolled_up_at FROM counter_totals WHERE ${counterSql(counter)}
-     UNION ALL SELECT 'pending', COALESCE(SUM(count), 0), NULL FROM ${pendingSlotsSql(counter)}`,
+     UNION ALL SELECT 'pending', ${column}, NULL FROM ${from}`,
   )
   const total = rows.find(({ part }) => part === 'total')
   const pending = rows.find(({ part }) => part === 'pending')
   return {
     total: total === undefined ? 0n : toBigInt(total.count),
-    pending: toBigInt(pending?.count),
+    pending: pending?.count === null ? null : toBigInt(pending?.count),
     rolledUpAt: toDate(total?.rolled_up_at ?? null),
   }
 }
