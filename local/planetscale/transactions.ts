@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import mysql, { type PoolConnection } from 'mysql2/promise'
 import { pause } from './fault-injection.ts'
 import { type ErrorSource, StatementError, toWireError, vttabletError } from './vitess-error.ts'
@@ -136,8 +137,11 @@ export class Transactions {
     this.#reasons.set(id, reason)
     setTimeout(() => this.#reasons.delete(id), REASON_MS).unref()
     const { threadId } = transaction.connection
+    // If the server has closed it, for instance because it was restarted, another connection may have its number by now.
+    const closed = socketOf(transaction.connection).destroyed
     transaction.connection.destroy()
     try {
+      if (closed) return
       // While a server waits for a row lock, it does not notice that the client has gone, and keeps its locks. The KILL needs
       // a new connection: all pooled ones may be in transactions that wait for each other. vtgate refuses KILL (VT07001).
       if (this.#source.isVitess) return
@@ -153,4 +157,8 @@ export class Transactions {
   #aborted(id: string, reason: string): StatementError {
     return new StatementError(vttabletError(this.#source.name, 'Aborted', `transaction ${id}: ${reason}`))
   }
+}
+
+function socketOf(connection: PoolConnection): Socket {
+  return (connection.connection as unknown as { stream: Socket }).stream
 }
