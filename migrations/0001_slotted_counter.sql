@@ -126,7 +126,7 @@ CREATE TABLE IF NOT EXISTS change_keys (
 -- last.
 CREATE TABLE IF NOT EXISTS rollup_state (
   range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range',
-  holder BIGINT UNSIGNED NOT NULL COMMENT 'random number of the run that holds the lease',
+  holder BIGINT UNSIGNED NOT NULL COMMENT 'random number of the run that holds the lease; 0: it was released',
   leased_until DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
   cursor_record_type SMALLINT UNSIGNED NULL COMMENT 'last slot that the latest run reached; NULL: it reached the end',
   cursor_record_id BIGINT UNSIGNED NULL,
@@ -142,7 +142,7 @@ CREATE TABLE IF NOT EXISTS rollup_state (
 CREATE TABLE IF NOT EXISTS background_runs (
   task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours, 3: verification',
   finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
-  stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
+  stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds, 3: processor time',
   position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over',
   round_begun_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the first run of the round',
   agreed_at DATETIME(3) NULL COMMENT 'UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since',

@@ -46,9 +46,9 @@ const crons = z.prefault(
 export const PLANS = {
   free: {
     // A run that exceeds its processor time is killed, and its lease must end before the next run.
-    ROLLUP: { page_slots: 400, max_statements: 28, max_seconds: 20 },
-    PRUNING: { page_slots: 400, max_statements: 10, max_seconds: 60 },
-    HISTORY: { page_hours: 400, max_statements: 22, max_seconds: 40 },
+    ROLLUP: { page_slots: 800, max_statements: 20, max_seconds: 20 },
+    PRUNING: { page_slots: 800, max_statements: 6, max_seconds: 60 },
+    HISTORY: { page_hours: 800, max_statements: 18, max_seconds: 40 },
   },
   paid: {
     ROLLUP: { page_slots: 2_000, max_statements: 9_000, max_seconds: 50 },

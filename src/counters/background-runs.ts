@@ -1,10 +1,10 @@
 import { countStatements, type Database, type Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { toBigInt, toDate } from '../database/values.ts'
+import { toDate } from '../database/values.ts'
 import { byRange } from './ranges.ts'
 
-/** Budgets that can end a run before its work is done; numbers as stored. */
-const BUDGETS = { statements: 1, seconds: 2 } as const
+/** Budgets that can end a run before its work is done; numbers as stored. Processor time is the platform's: it kills the run. */
+export const BUDGETS = { statements: 1, seconds: 2, processor: 3 } as const
 export type StoppedBy = keyof typeof BUDGETS
 
 /** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, verification more columns (`round.ts`). */
@@ -25,8 +25,8 @@ export function budgetSql(stoppedBy: StoppedBy | null): string {
 
 /** The budget with a number in the database. */
 export function toStoppedBy(value: unknown): StoppedBy | null {
-  if (value === null) return null
-  return toBigInt(value) === BigInt(BUDGETS.statements) ? 'statements' : 'seconds'
+  const budgets = Object.keys(BUDGETS) as StoppedBy[]
+  return budgets.find((budget) => BUDGETS[budget] === Number(value)) ?? null
 }
 
 /** Records how a run of a task ended. */

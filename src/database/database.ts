@@ -75,7 +75,9 @@ const ASCII = /^[\0-\x7f]*$/
 
 /** Converts a value as the driver does, except ASCII text, which the driver would decode byte by byte. */
 function castQuickly(field: Parameters<typeof cast>[0], value: string | null): unknown {
-  return field.type === 'VARCHAR' && value !== null && ASCII.test(value) ? value : cast(field, value)
+  return (field.type === 'VARCHAR' || field.type === 'TEXT') && value !== null && ASCII.test(value)
+    ? value
+    : cast(field, value)
 }
 
 const FIRST_SELECT = /^[\s(]*SELECT\b/

@@ -76,7 +76,11 @@ function adviceOn(
     if (value < paid) return `${budget}: set PLAN = "paid", which gives ${paid}, or raise it.`
     return `${budget}: raise it, or the size of the pages.`
   }
-  return { statements: advice('max_statements', maxStatements), seconds: advice('max_seconds', maxSeconds) }
+  return {
+    statements: advice('max_statements', maxStatements),
+    seconds: advice('max_seconds', maxSeconds),
+    processor: `The platform kills them, probably because they need too much processor time. Set PLAN = "paid", or lower ${table}.${table === 'HISTORY' ? 'page_hours' : 'page_slots'}.`,
+  }
 }
 
 /** One for each mistake: what to write, and what happens until then. */

@@ -77,7 +77,7 @@ async function readCounterHours(
     after && [after.start, after.recordType, after.recordId],
   )
   const { rows } = await db.execute(
-    `SELECT h.period_start, ${packedSql('h.record_type', 'h.record_id', 'd.count IS NOT NULL')}
+    `SELECT ${packedSql('h.record_type', 'h.record_id', 'd.count IS NOT NULL', 'h.period_start')}
      FROM counter_history AS h FORCE INDEX (period_start)
      LEFT JOIN counter_periods AS d ON d.record_type = h.record_type AND d.record_id = h.record_id AND d.period = ${PERIODS.day}
        AND d.period_start = DATE(h.period_start)
@@ -85,9 +85,9 @@ async function readCounterHours(
     [before, ...resumeAt, limit],
   )
   return rows.map((row) => {
-    const [recordType, recordId, covered] = unpack(row) as [string, string, string]
+    const [recordType, recordId, covered, date, time] = unpack(row) as [string, string, string, string, string]
     return {
-      start: String(row.period_start),
+      start: `${date} ${time}`,
       recordType: Number(recordType),
       recordId: BigInt(recordId),
       covered: covered === '1',

@@ -149,7 +149,8 @@ function importedUnits(range: HistoryRange, rows: readonly DetailedRow[], hoursS
   for (const { unit, start, count, imported } of rows) {
     const day = Math.floor(start / DAY_MS) * DAY_MS
     const beyondHours = day < hoursSince ? 0n : unit === 'day' ? count : unit === hours ? -count : 0n
-    rests.set(day, (rests.get(day) ?? 0n) + beyondHours + (unit === whole ? imported : 0n))
+    const rest = beyondHours + (unit === whole ? imported : 0n)
+    if (rest !== 0n) rests.set(day, (rests.get(day) ?? 0n) + rest)
   }
   return new Set([...rests].filter(([, rest]) => rest > 0n).map(([day]) => periodOfDay(range, day)))
 }

@@ -3,7 +3,6 @@ import { packedSql, toBigInt, toText, unpack } from '../../database/values.ts'
 import { type CalendarPeriod, DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
 import { counterListsSql } from '../counters-sql.ts'
 import type { CounterPlace, KeyedType, RankedCounter } from '../keys/counter-address.ts'
-import { readNames } from '../keys/names.ts'
 import { checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
 import type { Span } from './comparison.ts'
 import { type Selection, selectionOf } from './selection.ts'
@@ -35,15 +34,20 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
   const selection = selectionOf(period)
   const { recordIds, mostOfOthers } = await readCandidates(db, type, selection, limit)
   const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
-  const [counts] = await readSelections(db, candidates, [selection])
+  const rows = await readPacked(db, candidates, (list) => [
+    ...countsSql(list, [selection]),
+    `SELECT ${packedSql("'name'", 'record_id', 'CONVERT(name USING utf8mb4)')} FROM counter_names FORCE INDEX (PRIMARY)
+      WHERE ${list}`,
+  ])
+  const [counts] = sumCounts(rows, candidates, 1)
+  const names = new Map(rows.flatMap(([what, id, ...words]) => (what === 'name' ? [[id, words.join(' ')]] : [])))
   const ranked = candidates
-    .map((place, index) => ({ ...place, count: counts![index]! }))
+    .map((place, index) => ({ ...place, name: names.get(`${place.recordId}`) ?? '', count: counts![index]! }))
     .filter(({ count }) => count > 0n)
     .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
   const listed = ranked.slice(0, limit)
-  const nameOf = await readNames(db, listed)
   return {
-    counters: listed.map((counter) => ({ ...counter, name: nameOf(counter) ?? '' })),
+    counters: listed,
     more: ranked.length > limit,
     certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
   }
@@ -68,26 +72,23 @@ async function readCandidates(
   const most = Math.ceil(CANDIDATES * Math.max(limit, LEAST_RANKED))
   const inAll = Math.ceil((IN_ALL_PARTS * Math.max(limit, LEAST_RANKED)) / looked.length)
   const perPart = Math.max(Math.min(limit, LEAST_RANKED), Math.min(most, inAll))
-  // Columns say which part a row is from. If they were constants, vtgate would sometimes refuse the UNION of limited parts
-  // ("argument offsets did not line up").
-  const { rows } = await db.execute(
-    looked
-      .map(
-        ({
-          period,
-          start,
-        }) => `(SELECT period, period_start, record_id, count FROM counter_periods FORCE INDEX (ranking)
+  // Columns say which part a row is from. If they were constants, or packed in each part, vtgate would sometimes refuse the UNION
+  // of limited parts ("argument offsets did not line up").
+  const first = looked.map(
+    ({ period, start }) => `(SELECT period, period_start, record_id, count FROM counter_periods FORCE INDEX (ranking)
           WHERE record_type = ${recordType} AND period = ${PERIODS[period]} AND period_start = '${dayText(start)}' AND count > 0
           ORDER BY count DESC, record_id DESC LIMIT ${perPart})`,
-      )
-      .join('\nUNION ALL '),
+  )
+  const { rows } = await db.execute(
+    `SELECT ${packedSql('period', 'period_start', 'record_id', 'count')} FROM (${first.join('\nUNION ALL ')}) AS leaders`,
   )
   const partOf = new Map(looked.map(({ period, start }, index) => [`${PERIODS[period]} ${dayText(start)}`, index]))
-  const found = new Map<bigint, { known: bigint; parts: Set<number> }>()
+  const found = new Map<string, { known: bigint; parts: Set<number> }>()
   const lasts = looked.map(() => ({ seen: 0, least: 0n }))
   for (const row of rows) {
-    const part = partOf.get(`${row.period} ${String(row.period_start).slice(0, 10)}`)!
-    const [id, count] = [toBigInt(row.record_id), toBigInt(row.count)]
+    const [period, start, id, text] = unpack(row) as [string, string, string, string]
+    const part = partOf.get(`${period} ${start}`)!
+    const count = BigInt(text)
     const counter = found.get(id) ?? { known: 0n, parts: new Set() }
     counter.known += count
     counter.parts.add(part)
@@ -104,7 +105,7 @@ async function readCandidates(
     const possible = known + unseen.reduce((sum, count, part) => (parts.has(part) ? sum : sum + count), 0n)
     return possible > most ? possible : most
   }, unseenInAll)
-  return { recordIds: byKnown.slice(0, most).map(([recordId]) => recordId), mostOfOthers }
+  return { recordIds: byKnown.slice(0, most).map(([id]) => BigInt(id)), mostOfOthers }
 }
 
 /**
@@ -166,49 +167,66 @@ export async function readPrefixRanking(
 }
 
 /** The counts of up to `MAX_RANKED` counters in each of some periods, in their order, as of the last roll-up. */
-export function readPeriodCounts(
+export async function readPeriodCounts(
   db: Executor,
   counters: readonly CounterPlace[],
   periods: readonly Span[],
 ): Promise<bigint[][]> {
-  return readSelections(db, counters, periods.map(selectionOf))
+  const selections = periods.map(selectionOf)
+  return sumCounts(await readPacked(db, counters, (list) => countsSql(list, selections)), counters, selections.length)
 }
 
-async function readSelections(
+/**
+ * Reads counters with one statement.
+ * @param selects SQL of packed rows, for a list of `counterListsSql`
+ */
+export async function readPacked(
   db: Executor,
   counters: readonly CounterPlace[],
-  selections: readonly Selection[],
-): Promise<bigint[][]> {
-  const selects = counterListsSql(counters).flatMap((list) =>
-    selections.flatMap(({ parts, hours }, place) => {
-      const select = (count: string, table: string, condition: string) =>
-        `SELECT ${packedSql(`${place}`, 'record_id', count)} FROM ${table} FORCE INDEX (PRIMARY)
-      WHERE ${list} AND (${condition}) GROUP BY record_id`
-      const starts = [...Map.groupBy(parts, ({ period }) => period)].map(
-        ([period, same]) =>
-          `period = ${PERIODS[period]} AND period_start IN (${same.map(({ start }) => `'${dayText(start)}'`).join(',')})`,
-      )
-      return [
-        ...(starts.length === 0 ? [] : [select('SUM(count)', 'counter_periods', starts.join(' OR '))]),
-        ...hours.map(({ sign, from, to }) =>
-          select(
-            sign === '-' ? '-SUM(count)' : 'SUM(count)',
-            'counter_history',
-            `period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}'`,
-          ),
-        ),
-      ]
-    }),
-  )
-  const counts = selections.map(() => new Map<string, bigint>())
+  selects: (list: string) => readonly string[],
+): Promise<string[][]> {
+  const sql = counterListsSql(counters).flatMap(selects)
   // In the first hour of a period, nothing is compared yet.
-  const { rows } = selects.length === 0 ? { rows: [] } : await db.execute(selects.join('\nUNION ALL '))
-  for (const row of rows) {
-    const [place, id, count] = unpack(row) as [string, string, string]
-    const of = counts[Number(place)]!
-    of.set(id, (of.get(id) ?? 0n) + BigInt(count))
+  if (sql.length === 0) return []
+  const { rows } = await db.execute(sql.join('\nUNION ALL '))
+  return rows.map(unpack)
+}
+
+/** SQL of the counts of listed counters in each of some selections, for `sumCounts`. */
+export function countsSql(list: string, selections: readonly Selection[]): string[] {
+  return selections.flatMap(({ parts, hours }, place) => {
+    const select = (count: string, table: string, condition: string) =>
+      `SELECT ${packedSql(`${place}`, 'record_id', count)} FROM ${table} FORCE INDEX (PRIMARY)
+      WHERE ${list} AND (${condition}) GROUP BY record_id`
+    const starts = [...Map.groupBy(parts, ({ period }) => period)].map(
+      ([period, same]) =>
+        `period = ${PERIODS[period]} AND period_start IN (${same.map(({ start }) => `'${dayText(start)}'`).join(',')})`,
+    )
+    return [
+      ...(starts.length === 0 ? [] : [select('SUM(count)', 'counter_periods', starts.join(' OR '))]),
+      ...hours.map(({ sign, from, to }) =>
+        select(
+          sign === '-' ? '-SUM(count)' : 'SUM(count)',
+          'counter_history',
+          `period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}'`,
+        ),
+      ),
+    ]
+  })
+}
+
+/** The counts of each counter, in its order, for each selection of `countsSql`. @param rows may contain others */
+export function sumCounts(
+  rows: readonly string[][],
+  counters: readonly CounterPlace[],
+  selections: number,
+): bigint[][] {
+  const counts = Array.from({ length: selections }, () => new Map<string, bigint>())
+  for (const [place, id, count] of rows) {
+    const of = counts[Number(place)]
+    of?.set(id!, (of.get(id!) ?? 0n) + BigInt(count!))
   }
-  return counts.map((of) => counters.map(({ recordId }) => of.get(String(recordId)) ?? 0n))
+  return counts.map((of) => counters.map(({ recordId }) => of.get(`${recordId}`) ?? 0n))
 }
 
 export const MAX_TOP = 100

@@ -8,7 +8,18 @@ import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { SumOf } from './read-sum.ts'
-import { type HistoryRow, type HistorySource, LEAST_DAYS, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
+import {
+  type HistoryRow,
+  type HistorySource,
+  hoursSql,
+  LEAST_DAYS,
+  oneCountSql,
+  packedCountsSql,
+  sourceSql,
+  sourcesOf,
+  sumPeriods,
+  unpackCounts,
+} from './sum-periods.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -65,13 +76,6 @@ const OTHER_PARTS = [NOT_READ, FIRST, 'pending', 'adjustment']
 /** The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
 type Row = [part: string, at: number, kind: number, count: bigint]
 
-/** SQL of the columns of a `Row`. */
-function rowSql(part: string, at: string, kind: string, count: string): string {
-  return packedSql(`'${part}'`, at, kind, count)
-}
-
-const hoursSql = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${column})`
-
 /**
  * Reads the history of one counter from one snapshot: a roll-up is seen whole or not at all. Pending counts belong to now.
  * @param mostPending the most pending slots that are added up; others are left out. `null`: all of them
@@ -102,27 +106,29 @@ async function readCounterRows(
   const pending = pendingOfOneSql(counter, mostPending)
   const parts = [
     ...sources.map((source) => {
-      const { table, period, time } = columnsOf(source)
-      const [at, count, group] =
-        source.unit === 'hours' ? [`MIN(${time})`, 'SUM(h.count)', `GROUP BY ${time}`] : [time, 'h.count', '']
+      const { table, period } = columnsOf(source)
+      const { columns, groupBy } = packedCountsSql(source.unit)
       return {
-        sql: `SELECT ${rowSql(source.unit, hoursSql(at), '0', count)} FROM ${table} AS h FORCE INDEX (PRIMARY)
-      WHERE h.record_type = ? AND h.record_id = ? ${period} AND ${sourceSql(source, 'h.period_start')} ${group}`,
+        sql: `SELECT ${packedSql(`'${source.unit}'`, '0', ...columns)} FROM ${table} AS h FORCE INDEX (PRIMARY)
+      WHERE h.record_type = ? AND h.record_id = ? ${period} AND ${sourceSql(source, 'h.period_start')} GROUP BY ${groupBy}`,
         args: [recordType, recordId],
       }
     }),
-    { sql: `SELECT ${rowSql('pending', '0', '0', pending.column)} FROM ${pending.from}`, args: [] },
+    {
+      sql: `SELECT ${packedSql("'pending'", '0', pending.column, `CONCAT('0:', ${pending.column})`)} FROM ${pending.from}`,
+      args: [],
+    },
     ...(first
       ? [
           {
-            sql: `SELECT ${rowSql(FIRST, hoursSql('MIN(h.period_start)'), '0', '0')} FROM counter_periods AS h FORCE INDEX (PRIMARY)
+            sql: `SELECT ${packedSql(`'${FIRST}'`, '0', ...oneCountSql('MIN(h.period_start)', '0'))} FROM counter_periods AS h FORCE INDEX (PRIMARY)
       WHERE h.record_type = ? AND h.record_id = ? AND h.period = ${PERIODS.day}`,
             args: [recordType, recordId],
           },
         ]
       : []),
     {
-      sql: `(SELECT ${rowSql('adjustment', `TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000`, 'kind', 'count')}
+      sql: `(SELECT ${packedSql("'adjustment'", 'kind', 'count', `CONCAT(TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000, ':', count)`)}
         FROM counter_adjustments FORCE INDEX (PRIMARY)
         WHERE record_type = ? AND record_id = ? AND adjusted_at >= ? AND adjusted_at < ? AND count <> 0
         ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
@@ -201,8 +207,8 @@ function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]):
 }
 
 /**
- * A period has a row for each lane; those of the import lane have a kind that is not 0. They are not added up with GROUP BY: vtgate
- * would then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
+ * A period has a count for each lane; those of the import lane have a kind that is not 0. They are grouped by lane, not added up:
+ * vtgate would then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
  */
 async function readTypeRows(
   db: Executor,
@@ -211,12 +217,13 @@ async function readTypeRows(
   first = false,
 ): Promise<Row[]> {
   const from = `FROM type_history WHERE record_type = ${recordType} AND period`
-  const parts = sources.map(
-    (source) => `SELECT ${rowSql(source.unit, hoursSql('period_start'), `range_lane & ${IMPORT_LANE}`, 'count')}
-      ${from} = ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source, 'period_start')}`,
-  )
+  const parts = sources.map((source) => {
+    const { columns, groupBy } = packedCountsSql(source.unit)
+    return `SELECT ${packedSql(`'${source.unit}'`, `range_lane & ${IMPORT_LANE}`, ...columns)}
+      ${from} = ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source, 'period_start')} GROUP BY range_lane, ${groupBy}`
+  })
   if (first) {
-    parts.push(`SELECT ${rowSql(FIRST, hoursSql('period_start'), '0', '0')}
+    parts.push(`SELECT ${packedSql(`'${FIRST}'`, '0', ...oneCountSql('period_start', '0'))}
       ${from} = ${PERIODS.day} AND period_start = (SELECT MIN(period_start) ${from} = ${PERIODS.day})`)
   }
   const { rows } = await db.execute(parts.join('\nUNION ALL '))
@@ -260,10 +267,11 @@ function begunOf(rows: readonly Row[], days: number): number {
 }
 
 function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
-  return rows.map((row) => {
+  return rows.flatMap((row): Row[] => {
     // A NULL is left out: a count that was not read, or the time of a first day that does not exist.
-    const [part, at, kind, count] = unpack(row)
-    return count === undefined ? [NOT_READ, 0, 0, 0n] : [part!, Number(at), Number(kind), BigInt(count)]
+    const [part, kind, sum, counts] = unpack(row)
+    if (counts === undefined) return [[NOT_READ, 0, 0, 0n]]
+    return unpackCounts(sum!, counts).map(([at, count]) => [part!, at, Number(kind), count])
   })
 }
 

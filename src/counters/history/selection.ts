@@ -37,13 +37,13 @@ export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
 export function partsBetween(from: number, to: number): Part[] {
   const parts: Part[] = []
   for (let day = from; day < to; ) {
-    const [nextMonth, nextWeek] = [monthsLater(day, 1), day + 7 * DAY_MS]
+    const date = new Date(day)
+    const isMonth = date.getUTCDate() === 1 && monthsLater(day, 1) <= to
     // A week does not cross into a month that can be taken whole.
-    const weekEnd = monthsLater(day, 2) <= to ? nextMonth : to
-    const isMonth = day === monthsLater(day, 0) && nextMonth <= to
-    const isWeek = new Date(day).getUTCDay() === 1 && nextWeek <= weekEnd
+    const weekEnd = () => (monthsLater(day, 2) <= to ? monthsLater(day, 1) : to)
+    const isWeek = !isMonth && date.getUTCDay() === 1 && day + 7 * DAY_MS <= weekEnd()
     parts.push({ period: isMonth ? 'month' : isWeek ? 'week' : 'day', start: day })
-    day = isMonth ? nextMonth : isWeek ? nextWeek : day + DAY_MS
+    day = isMonth ? monthsLater(day, 1) : day + (isWeek ? 7 : 1) * DAY_MS
   }
   return parts
 }

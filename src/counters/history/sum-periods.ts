@@ -1,4 +1,4 @@
-import { DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
+import { DAY_MS, dayText, HOUR_MS, NO_PERIOD, timeText } from '../calendar.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 
 /** A count of the history; `hours` are those of a day together. */
@@ -101,6 +101,44 @@ function aroundSql({ of, before, after }: Midnights, column: string): string[] {
     ...(before > 0 ? [`HOUR(${column}) >= ${24 - before} ${last}`] : []),
     ...(after > 0 ? [`HOUR(${column}) < ${after} ${first}`] : []),
   ]
+}
+
+/** SQL of a time in hours since 1970. */
+export const hoursSql = (time: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${time})`
+
+const MONTH_SQL = 'EXTRACT(YEAR_MONTH FROM period_start)'
+
+/**
+ * SQL that reads the counts of a source in few rows, because each row takes time: a row has a day's hours, the days or weeks of a
+ * month, or the months of a year. Such a text has up to 868 bytes, and a server cuts it after 1,024 (`group_concat_max_len`).
+ * @returns two columns for `unpackCounts`, and what else to group by
+ */
+export function packedCountsSql(unit: HistoryRow['unit']): { columns: [sum: string, counts: string]; groupBy: string } {
+  if (unit === 'hours')
+    return { columns: oneCountSql('MIN(period_start)', 'SUM(count)'), groupBy: 'DATE(period_start)' }
+  const groupBy = { hour: 'DATE(period_start)', day: MONTH_SQL, week: MONTH_SQL, month: 'YEAR(period_start)' }[unit]
+  return { columns: ['SUM(count)', `GROUP_CONCAT(${hoursSql('period_start')}, ':', count)`], groupBy }
+}
+
+/** The same of a single count. */
+export function oneCountSql(time: string, count: string): [sum: string, counts: string] {
+  return [count, `CONCAT(${hoursSql(time)}, ':', ${count})`]
+}
+
+/**
+ * The times, in hours since 1970, and counts of a row.
+ * @param sum their sum: the server cuts a text that is too long without an error
+ */
+export function unpackCounts(sum: string, counts: string): [hour: number, count: bigint][] {
+  let rest = BigInt(sum)
+  const unpacked = counts.split(',').map((text): [number, bigint] => {
+    const colon = text.indexOf(':')
+    const count = BigInt(text.slice(colon + 1))
+    rest -= count
+    return [Number(text.slice(0, colon)), count]
+  })
+  if (rest !== 0n) throw new Error('the server cut a list of counts: its group_concat_max_len must be at least 1024')
+  return unpacked
 }
 
 /** A midnight is written as a date, which compares with DATE and DATETIME columns alike. */

@@ -10,9 +10,9 @@ const BLOCK_MS = 4 * DAY_MS
 export class TimeZone {
   readonly name: string
   readonly #format: Intl.DateTimeFormat
-  /** By the start of their block. */
+  /** At the start of each block, by its number: small integers are found faster than times. */
   readonly #offsets = new Map<number, number>()
-  /** The last instant that is known to be before a change, and the first after it, by the start of their block. */
+  /** The last instant that is known to be before a change, and the first after it, by the number of their block. */
   readonly #changes = new Map<number, { before: number; after: number }>()
   readonly #texts = new Map<number, string>()
 
@@ -25,10 +25,10 @@ export class TimeZone {
 
   /** The offset from UTC at an instant. Both in milliseconds. */
   offsetAt(at: number): number {
-    const block = Math.floor(at / BLOCK_MS) * BLOCK_MS
-    const [offset, later] = [this.#atStartOf(block), this.#atStartOf(block + BLOCK_MS)]
+    const block = Math.floor(at / BLOCK_MS)
+    const [offset, later] = [this.#atStartOf(block), this.#atStartOf(block + 1)]
     if (offset === later) return offset
-    const change = this.#changes.get(block) ?? { before: block, after: block + BLOCK_MS }
+    const change = this.#changes.get(block) ?? { before: block * BLOCK_MS, after: (block + 1) * BLOCK_MS }
     if (at <= change.before) return offset
     if (at >= change.after) return later
     const found = this.#lookUp(at)
@@ -76,7 +76,7 @@ export class TimeZone {
   #atStartOf(block: number): number {
     let offset = this.#offsets.get(block)
     if (offset === undefined) {
-      offset = this.#lookUp(block)
+      offset = this.#lookUp(block * BLOCK_MS)
       this.#offsets.set(block, offset)
     }
     return offset

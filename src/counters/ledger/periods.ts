@@ -22,19 +22,30 @@ export function additionToPeriods(
   at: Date,
   rangeLane: bigint,
 ): (transaction: Executor) => Promise<void> {
-  const hourly = amounts.flatMap(({ recordType, recordId, amount }) =>
-    amount === 0n ? [] : [{ recordType, recordId, amount, at }],
-  )
   // Integers and times, written into the statement: see applyBatch.
   const hour = timeText(startOf('hour', at))
-  const ofHours = hourly.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},'${hour}',${amount})`)
-  const ofCounters = rowsOfCounters(hourly)
+  const starts = CALENDAR.map((period) => startSql(period, at))
+  const ofHours: string[] = []
+  const ofDays: string[] = []
+  const hourly: DayAmount[] = []
+  for (const { recordType, recordId, amount } of amounts) {
+    if (amount === 0n) continue
+    const counter = `${recordType},${recordId}`
+    ofHours.push(`(${counter},'${hour}',${amount})`)
+    for (const start of starts) ofDays.push(`(${counter},${start},${amount})`)
+    hourly.push({ recordType, recordId, amount, at })
+  }
   const ofTypes = rowsOfTypes({ hourly }, rangeLane)
   return async (transaction) => {
     await addRows(transaction, HOURS, ofHours.join(','))
-    await addRows(transaction, DAYS, ofCounters)
+    await addRows(transaction, DAYS, ofDays.join(','))
     await addRows(transaction, TYPES, ofTypes)
   }
+}
+
+/** The number and the start of the period that contains an instant, as SQL. */
+function startSql(period: CalendarPeriod, at: Date): string {
+  return `${PERIODS[period]},'${timeText(startOf(period, at))}'`
 }
 
 const HOURS = 'counter_history (record_type, record_id, period_start, count)'
@@ -85,9 +96,9 @@ function rowsOfTypes({ hourly = [], daily = [], undated = [] }: CalendarAmounts,
   const ofTypes = new RowSums()
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of Map.groupBy(amounts, ({ at }) => at.getTime())) {
-      const starts = periods.map((period) => `${PERIODS[period]},'${timeText(startOf(period, new Date(at)))}',${lane}`)
+      const starts = periods.map((period) => startSql(period, new Date(at)))
       for (const [recordType, amount] of amountsByType(some)) {
-        for (const start of starts) ofTypes.add(`${recordType},${start}`, amount)
+        for (const start of starts) ofTypes.add(`${recordType},${start},${lane}`, amount)
       }
     }
   }
@@ -108,30 +119,14 @@ function amountsByType(amounts: readonly PeriodAmount[]): Map<number, bigint> {
 
 /** The rows of an INSERT for days, weeks and months. `amounts` are in primary key order, the order of locks. */
 function rowsOfCounters(amounts: readonly DayAmount[]): string {
-  const starts = new Map<number, string[]>()
-  const startsOf = (at: Date) => {
-    const known = starts.get(at.getTime())
-    if (known !== undefined) return known
-    const all = CALENDAR.map((period) => `${PERIODS[period]},'${timeText(startOf(period, at))}'`)
-    starts.set(at.getTime(), all)
-    return all
-  }
-  const rows: string[] = []
-  for (let first = 0, next = 0; first < amounts.length; first = next) {
-    const { recordType, recordId, at, amount } = amounts[first]!
-    const counter = `${recordType},${recordId},`
-    for (next++; amounts[next]?.recordId === recordId && amounts[next]?.recordType === recordType; ) next++
-    // A roll-up has each of its many counters once, and little time.
-    if (next === first + 1) {
-      for (const start of startsOf(at)) rows.push(`(${counter}${start},${amount})`)
-      continue
+  const byCounter = Map.groupBy(amounts, ({ recordType, recordId }) => `${recordType},${recordId},`)
+  const rows = [...byCounter].map(([counter, ofCounter]) => {
+    const sums = new RowSums()
+    for (const { at, amount } of ofCounter) {
+      for (const period of CALENDAR) sums.add(startSql(period, at), amount)
     }
-    const ofCounter = new RowSums()
-    for (const { at, amount } of amounts.slice(first, next)) {
-      for (const start of startsOf(at)) ofCounter.add(start, amount)
-    }
-    rows.push(ofCounter.rows(counter))
-  }
+    return sums.rows(counter)
+  })
   return rows.join(',')
 }
 

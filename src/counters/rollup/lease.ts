@@ -1,6 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
+import { BUDGETS, budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
 import { earliest } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { rangeStarts } from '../ranges.ts'
@@ -11,7 +11,7 @@ export interface Cursor extends CounterPlace {
 }
 
 export interface RollUpState {
-  /** The run that holds the lease, or held it last. */
+  /** The run that holds the lease; 0: none. Not 0, although the lease has expired: that run was killed. */
   holder: bigint
   leased: boolean
   /** Where the latest run stopped; `null` if it reached the end. */
@@ -19,7 +19,7 @@ export interface RollUpState {
   lastRunAt: Date | null
   /** The scheduled time of the latest run that left nothing behind. */
   caughtUpAt: Date | null
-  /** The budget that ended the latest run early. */
+  /** The budget that ended the latest run early; `processor`: it did not release its lease. */
   stoppedBy: StoppedBy | null
 }
 
@@ -38,6 +38,7 @@ export async function acquireLease(
   await db.execute(
     `INSERT INTO rollup_state (range_start, holder, leased_until) VALUES (${rangeStart}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
      ON DUPLICATE KEY UPDATE
+       stopped_by = IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${BUDGETS.processor}, stopped_by),
        holder = IF(leased_until < UTC_TIMESTAMP(3), VALUES(holder), holder),
        leased_until = IF(holder = VALUES(holder), VALUES(leased_until), leased_until)`,
     [holder, seconds],
@@ -100,7 +101,7 @@ export async function releaseLease(
   // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
   const time = 'CAST(? AS DATETIME(3))'
   await db.execute(
-    `UPDATE rollup_state SET leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
+    `UPDATE rollup_state SET holder = 0, leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
        cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?, stopped_by = ${budgetSql(stoppedBy)},
        last_run_at = GREATEST(COALESCE(last_run_at, ${time}), ${time}),
        caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ${time}), ${time}), caught_up_at)

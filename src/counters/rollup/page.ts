@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { packedSql, toBigInt, unpack } from '../../database/values.ts'
+import { packedSql, unpack } from '../../database/values.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
@@ -88,14 +88,14 @@ export async function readRollUpPage(
 }
 
 function snapshotOf(row: Record<string, unknown>) {
-  const [recordType, recordId, slot, count, version, total] = unpack(row)
+  const [recordType, recordId, slot, count, version, total = 0] = unpack(row)
   return {
     recordType: Number(recordType),
-    recordId: toBigInt(recordId),
-    slot: toBigInt(slot),
-    count: toBigInt(count),
-    version: version === undefined ? null : toBigInt(version),
-    total: total === undefined ? 0n : toBigInt(total),
+    recordId: BigInt(recordId!),
+    slot: BigInt(slot!),
+    count: BigInt(count!),
+    version: version === undefined ? null : BigInt(version),
+    total: BigInt(total),
   }
 }
 

@@ -1,5 +1,6 @@
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import type { ChosenPeriod, Comparison } from '../../counters/history/comparison.ts'
+import { readRows } from '../../counters/history/list-rows.ts'
 import {
   type Ranking,
   readPeriodCounts,
@@ -7,7 +8,6 @@ import {
   readRanking,
   readTop,
 } from '../../counters/history/ranking.ts'
-import { readRowCharts } from '../../counters/history/row-charts.ts'
 import { selectionOf } from '../../counters/history/selection.ts'
 import type { CounterPlace } from '../../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../counters/keys/prefix.ts'
@@ -57,11 +57,16 @@ export async function readList(
   const hasCharts = counters.length <= MAX_CHARTS && (asked.period === 'all' || unitsIn(period) <= MAX_CHART_UNITS)
   // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
   const since = spans && { ...spans.before, to: chosen.from, nextDay: chosen.firstDay }
-  const [charts, visitors, [compared, before, earlier]] = await Promise.all([
-    hasCharts ? readRowCharts(db, counters, period, firstHour(source)) : undefined,
+  const shownRows = {
+    period: hasCharts ? period : null,
+    firstHour: firstHour(source),
+    spans: since === null ? [] : [spans!.current, spans!.before, since],
+  }
+  const [{ charts, counts }, visitors] = await Promise.all([
+    readRows(db, counters, shownRows),
     others && countsIn(source, others, period),
-    since === null ? [] : readPeriodCounts(db, counters, [spans!.current, spans!.before, since]),
   ])
+  const [compared, before, earlier] = counts
   return {
     of: of || null,
     more,

@@ -181,7 +181,8 @@ describe('GET /v1/status', () => {
     await slow.cron(ROLL_UP_CRON)
     const advice = `ROLLUP.max_statements is ${leastRollUpStatements(db.ranges)}: raise it, or remove it`
     expect((await status(slow)).problems).toEqual([{ code: 'rollup_behind', detail: expect.stringContaining(advice) }])
-    await worker.cron(ROLL_UP_CRON)
+    // On the free plan, a run has one page: the first moves the rest, the second looks for what is new before it.
+    for (let minute = 0; minute < 2; minute++) await worker.cron(ROLL_UP_CRON)
     expect(await codes(slow)).toEqual([])
   })
 
@@ -214,7 +215,7 @@ describe('GET /v1/status', () => {
     const rows = Array.from({ length: 12_000 }, (_, i) => `(1,${i},7,1,1,FLOOR(UNIX_TIMESTAMP()/3600))`)
     await storeSlots(rows)
     const free = new TestWorker(db.url, { PLAN: 'free' })
-    const advice = 'ROLLUP.max_statements is 28: set PLAN = "paid", which gives 9000, or raise it.'
+    const advice = 'ROLLUP.max_statements is 20: set PLAN = "paid", which gives 9000, or raise it.'
     expect(await status(free)).toMatchObject({
       problems: [{ code: 'pending_above_bound', detail: expect.stringContaining(advice) }],
       pendingSlots: 10_000,

@@ -7,12 +7,12 @@ import {
   PERIOD_NAMES,
   type Span,
 } from '../../../../src/counters/history/comparison.ts'
+import { readRows } from '../../../../src/counters/history/list-rows.ts'
 import { readPeriods } from '../../../../src/counters/history/period-counts.ts'
 import { periodAt, periodOfDay } from '../../../../src/counters/history/range.ts'
 import { readPeriodCounts, readPrefixRanking, readRanking } from '../../../../src/counters/history/ranking.ts'
 import { historyOfCounter, historyOfSum } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'
-import { readRowCharts } from '../../../../src/counters/history/row-charts.ts'
 import { selectionOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
@@ -139,7 +139,7 @@ describe.each(NOWS)('At %s', (text) => {
         say,
       ).toEqual(expected.map(({ count }) => count))
       expect([certain, more]).toEqual([true, false])
-      const charts = await readRowCharts(db, counters, period, 0)
+      const { charts } = await readRows(db, counters, { period, firstHour: 0, spans: [] })
       expect(charts, say).toEqual(counters.map(({ name }) => countsOf(period, ({ key }) => key === name)))
       const found = await readPrefixRanking(db, { recordType: 1, name: '/' }, selectionOf(period), { limit: 10 })
       expect(found, say).toEqual(counters.filter(({ name }) => name.startsWith('/')))
@@ -152,7 +152,9 @@ describe.each(NOWS)('At %s', (text) => {
       if (shown.spans === null) continue
       expect([shown.compared, shown.before], say).toEqual([countedIn(spans.current), countedIn(spans.before)])
       const both = [spans.current, spans.before]
-      expect(await readPeriodCounts(db, counters, both), say).toEqual(
+      const rows = await readRows(db, counters, { period: null, firstHour: 0, spans: both })
+      expect(rows.counts, say).toEqual(await readPeriodCounts(db, counters, both))
+      expect(rows.counts, say).toEqual(
         both.map((span) => counters.map(({ name }) => countedIn(span, ({ key }) => key === name))),
       )
       partsCompared += cutDays.length

@@ -85,6 +85,16 @@ describe('A roll-up', () => {
     expect(await readRollUpState(db)).toMatchObject({ leased: false, cursor: null, caughtUpAt: AT, lastRunAt: AT })
   })
 
+  it('moves a quarter of its page after a run that was killed, so that a page which takes too long does not stop it for good', async () => {
+    const least = { pageSlots: 20, maxStatements: leastRollUpStatements(db.ranges) }
+    for (let id = 1n; id <= 60n; id++) await add(id, 1n, 1n, id)
+    await run(least)
+    await db.arrange('UPDATE rollup_state SET holder = 77')
+    const killed = await run(least)
+    expect(killed).toMatchObject({ outcome: 'partial', slots: 5 })
+    expect(await run(least)).toMatchObject({ outcome: 'partial', slots: 20 })
+  })
+
   it('that ends after a later run does not set the times of the last run back', async () => {
     const due = [
       '2026-11-20T22:30:00.500Z',

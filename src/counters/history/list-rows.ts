@@ -1,0 +1,93 @@
+import type { Executor } from '../../database/database.ts'
+import { packedSql } from '../../database/values.ts'
+import { HOUR_MS, PERIODS } from '../calendar.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
+import type { ChosenPeriod, Span } from './comparison.ts'
+import type { HistoryRange } from './range.ts'
+import { countsSql, readPacked, sumCounts } from './ranking.ts'
+import { selectionOf } from './selection.ts'
+import {
+  daysOf,
+  type HistoryRow,
+  packedCountsSql,
+  sourceSql,
+  sumPeriods,
+  type Times,
+  unpackCounts,
+} from './sum-periods.ts'
+
+/** What a list shows of each of some counters, in their order. */
+export interface Rows {
+  /** The counts of the units of its chart; `null`: none is shown. */
+  charts: bigint[][] | null
+  /** Its counts in each span. */
+  counts: bigint[][]
+}
+
+/**
+ * Reads the rows of a list with one statement, as of the last roll-up.
+ * @param counters of one type
+ * @param options `period`: that of the charts, which show the units of its range, without those of the predecessor; `firstHour`:
+ *   the first hour that is kept, in milliseconds since 1970
+ */
+export async function readRows(
+  db: Executor,
+  counters: readonly CounterPlace[],
+  { period, firstHour, spans }: { period: ChosenPeriod | null; firstHour: number; spans: readonly Span[] },
+): Promise<Rows> {
+  const range = period && unitsOf(period)
+  const selections = spans.map(selectionOf)
+  const rows = await readPacked(db, counters, (list) => [
+    ...countsSql(list, selections),
+    ...(range === null ? [] : chartsSql(list, range, firstHour)),
+  ])
+  const byId = new Map<string, HistoryRow[]>()
+  for (const [unit, id, sum, packed] of rows) {
+    if (packed === undefined) continue
+    const found = byId.get(id!) ?? []
+    for (const [hour, count] of unpackCounts(sum!, packed)) {
+      found.push({ unit: unit as HistoryRow['unit'], start: hour * HOUR_MS, count })
+    }
+    byId.set(id!, found)
+  }
+  return {
+    charts: range && counters.map(({ recordId }) => sumPeriods(range, byId.get(`${recordId}`) ?? [])),
+    counts: sumCounts(rows, counters, selections.length),
+  }
+}
+
+/** Away from UTC, the hours between the two midnights are added up. */
+function chartsSql(list: string, range: HistoryRange, firstHour: number): string[] {
+  const days = daysOf(range)
+  const select = (table: string, unit: HistoryRow['unit'], by: HistoryRow['unit'], spans: readonly Times[]) => {
+    const { columns, groupBy } = packedCountsSql(by)
+    return `SELECT ${packedSql(`'${unit}'`, 'record_id', ...columns)} FROM ${table} FORCE INDEX (PRIMARY)
+      WHERE ${list} ${unit === 'hour' ? '' : `AND period = ${PERIODS[unit as 'day']}`} AND ${sourceSql({ unit, spans }, 'period_start')}
+      GROUP BY record_id, ${groupBy}`
+  }
+  if (range.by === 'hour') {
+    return [select('counter_periods', 'day', 'day', [days]), select('counter_history', 'hour', 'hour', [days])]
+  }
+  const hours = hoursBetweenMidnights(range).filter(({ to }) => to > firstHour)
+  return [
+    select('counter_periods', range.by, range.by, [days]),
+    ...(hours.length === 0 ? [] : [select('counter_history', 'hour', 'hours', hours)]),
+  ]
+}
+
+/** The range of a period without its predecessor. */
+function unitsOf({ range, first }: ChosenPeriod): HistoryRange {
+  const own = [...range.indexByDate].filter(([, index]) => index >= first)
+  const indexByDate = new Map(own.map(([date, index]) => [date, index - first]))
+  return { ...range, edges: range.edges.slice(first), indexByDate }
+}
+
+/** The hours that begin between the midnight of the zone and that of UTC with the same date, for each unit. */
+function hoursBetweenMidnights({ zone, edges, indexByDate }: HistoryRange): Times[] {
+  const end = edges.at(-1)!
+  const midnights = [...indexByDate, [zone.dateAt(end), edges.length - 1] as const]
+  return midnights.flatMap(([date, index]) => {
+    const hour = Math.ceil(edges[index]! / HOUR_MS) * HOUR_MS
+    return hour === date ? [] : [{ from: Math.min(hour, date), to: Math.max(hour, date) }]
+  })
+}
