@@ -187,6 +187,20 @@ describe.each(NOWS)('At %s', (text) => {
 })
 
 describe('A ranking of very many counters', () => {
+  it('has the keys as they were counted, with spaces and in any script', async () => {
+    const db = await freshDatabase()
+    const keys = ['/a b  c ', ' ', '/grüße/日本語/🎉', '\ufeff/mark', "it's \\ 100 %"]
+    const bytes = keys.map((key, i) => `(1, ${i + 1}, x'${Buffer.from(key).toString('hex')}')`)
+    await db.insert('counter_names', bytes)
+    await db.insert(
+      'counter_periods',
+      keys.map((_, i) => `(1, ${i + 1}, 1, '2026-11-20', ${9 - i})`),
+    )
+    const period = chosenPeriod({ name: 'custom', from: '2026-11-17', to: '2026-11-22' }, 'UTC', new Date())
+    const { counters } = await readRanking(db, TYPE, period, 10)
+    expect(counters.map(({ name }) => name)).toEqual(keys)
+  })
+
   it('reads a bounded number of rows, is exact, and says when it may have missed one', async () => {
     const db = await freshDatabase()
     const now = new Date('2026-11-22T12:00:00Z')
