@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { shownCompanion } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import type { Token } from '../config/tokens.ts'
 import { CHART_UNITS, PERIOD_NAMES } from '../counters/history/comparison.ts'
@@ -87,7 +86,5 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<I
 function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: Executor, asked: AskedNumbers) {
   const { config, addresses, recent } = c.get('isolate')
   const source = { db, asked, now: new Date(), config, recent }
-  const ofRow = shownCompanion(type, types, 'counter')
-  if (key !== undefined) return counterNumbers(source, addresses, { type, key }, ofRow)
-  return typeNumbers(source, type, { ofType: shownCompanion(type, types, 'type'), ofRow })
+  return key === undefined ? typeNumbers(source, type, types) : counterNumbers(source, addresses, { type, key, types })
 }

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { shownCompanion } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS } from '../counters/calendar.ts'
 import { PERIOD_NAMES, type PeriodName } from '../counters/history/comparison.ts'
@@ -101,9 +100,8 @@ async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNu
   const { config } = c.get('isolate')
   const now = new Date()
   const source = { db: callerOf(c).db, asked, now, config, recent: null }
-  const [ofType, ofRow] = (['type', 'counter'] as const).map((of) => shownCompanion(type, publicTypes(c), of))
   const [{ timeZone, figures, chart, total, list, also }, agreedAt] = await Promise.all([
-    typeNumbers(source, type, { ofType, ofRow }),
+    typeNumbers(source, type, publicTypes(c)),
     readAgreement(source.db),
   ])
   const checked = checkedText(agreedAt, now, knownTimeZone(timeZone))

@@ -1,6 +1,6 @@
 import { dayText } from '../../counters/calendar.ts'
 import { type ChosenPeriod, chosenPeriod } from '../../counters/history/comparison.ts'
-import { type Compared, readPeriods, type Units } from '../../counters/history/period-counts.ts'
+import { type Compared, readPeriods } from '../../counters/history/period-counts.ts'
 import type { HistoryReader } from '../../counters/history/read-history.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import type { Source } from './numbers-query.ts'
@@ -10,30 +10,19 @@ const FIGURES = ['30d', '7d', 'today', '12m'] as const
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
 export const FIGURE_ROWS = 120
 
-/** What is read of the history of a type, a prefix or a counter. */
-export interface ReadHistory {
-  /** In the order of `FIGURES`. */
-  figures: { period: ChosenPeriod; counts: Compared }[]
-  compared: Compared
-  units: Units
-}
+/** What is read of the history of a type, a prefix or a counter: its figures as JSON, and a period. */
+export type ReadHistory = Awaited<ReturnType<typeof readHistory>>
 
 /** Reads the figures, and a period: its units, and what of it is compared. */
-export async function readHistory(
-  { asked: { tz }, now }: Source,
-  period: ChosenPeriod,
-  reader: HistoryReader,
-): Promise<ReadHistory> {
+export async function readHistory({ asked: { tz }, now }: Source, period: ChosenPeriod, reader: HistoryReader) {
   const periods = FIGURES.map((name) => chosenPeriod({ name }, tz, now))
   const { compared, units } = await readPeriods(reader, [...periods, period], now.getTime())
-  const figures = periods.map((period, index) => ({ period, counts: compared[index]! }))
-  return { figures, compared: compared.at(-1)!, units }
-}
-
-/** The figures as JSON. */
-export function figuresOf({ figures }: ReadHistory) {
-  const [month, week, today, year] = figures.map(({ period, counts }) => comparison(period, counts))
-  return { today: today!, '7d': week!, '30d': month!, '12m': year! }
+  const figures = FIGURES.map((name, index) => [name, comparison(periods[index]!, compared[index]!)] as const)
+  return {
+    figures: Object.fromEntries(figures) as Record<(typeof FIGURES)[number], ReturnType<typeof comparison>>,
+    compared: compared.at(-1)!,
+    units,
+  }
 }
 
 /** `until`: up to where a running period is compared. */
@@ -47,9 +36,7 @@ export function comparedNumbers({ count, compared, before }: Omit<Compared, 'spa
   return { count: toJsonNumber(count), compared: orNull(compared), before: orNull(before) }
 }
 
-function orNull(count: bigint | null): number | null {
-  return count === null ? null : toJsonNumber(count)
-}
+const orNull = (count: bigint | null) => (count === null ? null : toJsonNumber(count))
 
 /** The index of the first unit that is shown: all time begins with the first month that has something. */
 export function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory | undefined): number {
@@ -70,15 +57,14 @@ export function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, 
   const day = (at: number) => dayText(range.zone.dateAt(at))
   const isToCome = (index: number) => running !== null && index > running
   // Nothing is drawn of a time before counting began.
-  const before = own.compared.spans && earlier && { first: day(earlier(from)), last: day(earlier(to) - 1) }
+  const beforeFirst = own.compared.spans && earlier && day(earlier(from))
   return {
     by: period.by,
     ...comparison(period, { ...own.compared, count: sumOf(counts) }),
     ...(also && { also: comparedNumbers({ ...also.compared, count: sumOf(also.units.counts) }) }),
     first: day(first > 0 ? starts[first]! : from),
     last: day(Math.min(to - 1, source.now.getTime())),
-    beforeFirst: before?.first ?? null,
-    beforeLast: before?.last ?? null,
+    beforeFirst: beforeFirst ?? null,
     running: running === null ? null : running - first,
     points: starts.slice(first).map((start, place) => {
       const index = first + place
@@ -87,7 +73,7 @@ export function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, 
         start: range.zone.clockTime(start),
         count: countOf(counts),
         ...(also && { also: countOf(also.units.counts) }),
-        ...(before && { before: orNull(previous[index]!) }),
+        ...(beforeFirst && { before: orNull(previous[index]!) }),
         ...(imported[index] && { imported: true }),
       }
     }),

@@ -54,7 +54,8 @@ export async function readList(
     isCounted && countKeys(db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
   ])
   const others = also && counters.map(({ recordId }) => ({ recordType: also.recordType, recordId }))
-  const hasCharts = counters.length <= MAX_CHARTS && (asked.period === 'all' || unitsIn(period) <= MAX_CHART_UNITS)
+  const units = period.range.edges.length - 1 - period.first
+  const hasCharts = counters.length <= MAX_CHARTS && (asked.period === 'all' || units <= MAX_CHART_UNITS)
   // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
   const since = spans && { ...spans.before, to: chosen.from, nextDay: chosen.firstDay }
   const shownRows = {
@@ -84,10 +85,6 @@ export async function readList(
       }
     }),
   }
-}
-
-function unitsIn({ range, first }: ChosenPeriod): number {
-  return range.edges.length - 1 - first
 }
 
 async function readListed(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {

@@ -1,3 +1,4 @@
+import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
 import { DAY_MS } from '../../counters/calendar.ts'
 import type { ChosenPeriod } from '../../counters/history/comparison.ts'
@@ -14,26 +15,22 @@ import { checkPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import { counterOfKey } from '../../service/named-counters.ts'
-import { chartOf, FIGURE_ROWS, figuresOf, firstUnit, readHistory } from './history-numbers.ts'
+import { chartOf, FIGURE_ROWS, firstUnit, readHistory } from './history-numbers.ts'
 import { readList } from './list-numbers.ts'
 import { periodOf, type Source } from './numbers-query.ts'
-
-/** The types whose visits are shown beside those of a type: of all its counters, and of each row of its list. */
-export interface Companions {
-  ofType: CounterType | undefined
-  ofRow: CounterType | undefined
-}
 
 /**
  * The numbers of a type's page, as of the last roll-up. They are about the prefix in the search, if the type lists it and it has
  * not too many keys.
+ * @param types those that the visitor may see: one of them may count the same visits in another way
  * @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
-export async function typeNumbers(source: Source, type: CounterType, also: Companions) {
+export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
   const period = periodOf(source)
   const of = await shownSum(source, type, period)
   const reading = readHistory(source, period, historyOfSum(source.db, of))
-  const other = also.ofType === undefined ? undefined : readAlso(source, also.ofType, of.name, period)
+  const also = shownCompanion(type, types, 'type')
+  const other = also && readAlso(source, also, of.name, period)
   const shown = Promise.all([reading, other]).then(([own, other]) => {
     return { spans: own.compared.spans, first: firstUnit(source, own, other?.history) }
   })
@@ -41,16 +38,16 @@ export async function typeNumbers(source: Source, type: CounterType, also: Compa
     reading,
     readTotal(source, of),
     other,
-    readList(source, type, also.ofRow, period, shown),
+    readList(source, type, shownCompanion(type, types, 'counter'), period, shown),
   ])
   const recent = source.recent?.of(`${type.recordType} ${of.name}`, sum, source.now.getTime()) ?? null
   return {
     timeZone: period.range.zone.name,
-    figures: figuresOf(own),
+    figures: own.figures,
     chart: chartOf(source, period, own, alsoShown?.history),
     prefix: of.name || null,
     total: toJsonNumber(sum.total),
-    ...(alsoShown && { also: { figures: figuresOf(alsoShown.history), total: alsoShown.total } }),
+    ...(alsoShown && { also: { figures: alsoShown.history.figures, total: alsoShown.total } }),
     list,
     recent: recent && { minutes: recent.minutes, count: toJsonNumber(recent.count) },
   }
@@ -92,14 +89,13 @@ async function readAlso(source: Source, type: CounterType, prefix: string, perio
 
 /**
  * The numbers of a counter's page, pending counts included.
- * @param also the type that counts the same visits in another way, with the same key
+ * @param types as of `typeNumbers`
  * @throws {InvalidInput} if the period, the time zone or the key is not valid
  */
 export async function counterNumbers(
   source: Source,
   addresses: AddressCache,
-  { type, key }: { type: CounterType; key: string },
-  also: CounterType | undefined,
+  { type, key, types }: { type: CounterType; key: string; types: readonly CounterType[] },
 ) {
   const period = periodOf(source)
   const read = async (of: CounterType) => {
@@ -110,11 +106,12 @@ export async function counterNumbers(
     ])
     return { history, reading: reading! }
   }
+  const also = shownCompanion(type, types, 'counter')
   const [own, other] = await Promise.all([read(type), also && read(also)])
   const { total, pending, rolledUpAt } = own.reading
   return {
     timeZone: period.range.zone.name,
-    figures: figuresOf(own.history),
+    figures: own.history.figures,
     chart: chartOf(source, period, own.history, other?.history),
     total: toJsonNumber(countIn(own.reading)),
     rolled: toJsonNumber(total),
@@ -125,7 +122,7 @@ export async function counterNumbers(
       kind,
       count: toJsonNumber(count),
     })),
-    ...(other && { also: { figures: figuresOf(other.history), total: toJsonNumber(countIn(other.reading)) } }),
+    ...(other && { also: { figures: other.history.figures, total: toJsonNumber(countIn(other.reading)) } }),
   }
 }
 
