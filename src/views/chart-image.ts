@@ -20,7 +20,6 @@ const HEIGHT = 200
 /** Where the bars and their axis begin and end. */
 const [LEFT, RIGHT, TOP, BOTTOM] = [52, 620, 48, 172]
 const BAR_PART = 0.74
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 // Its own ground, so that it is readable where page and picture disagree about the colors.
 const STYLE =
@@ -34,7 +33,8 @@ export function drawChart({ of, by, starts, counts, today }: ChartImage): string
   const sum = showUnits(total, of)
   const days = showDays(starts[0]!, today)
   const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
-  const where = by === 'day' ? `on ${showDay(starts[most]!)}` : `in ${showMonth(starts[most]!)}`
+  const where =
+    by === 'day' ? `on ${showDay(starts[most]!)}` : `in ${inUtc(starts[most]!, { month: 'short', year: 'numeric' })}`
   const about = counts[most]! > 0n ? `Most: ${exact(counts[most]!)} ${where}.` : 'Nothing was counted.'
   const values = counts.map(Number)
   const lines = gridLines(Math.min(...values), Math.max(...values))
@@ -67,22 +67,20 @@ export function drawChart({ of, by, starts, counts, today }: ChartImage): string
 </svg>`)
 }
 
-/** Such as "Oct 27 – Nov 25, 2026", in UTC, in milliseconds since 1970. */
+/** Such as "Oct 27 – Nov 25, 2026". Takes milliseconds since 1970. */
 export function showDays(first: number, last: number): string {
-  const [from, to] = [new Date(first).getUTCFullYear(), new Date(last).getUTCFullYear()]
-  return `${showDay(first)}${from === to ? '' : `, ${from}`} – ${showDay(last)}, ${to}`
+  const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
+  // Not every font has the narrow blanks.
+  return format.formatRange(first, last).replaceAll('\u2009', ' ')
 }
 
-function showDay(at: number): string {
-  return `${MONTHS[new Date(at).getUTCMonth()]} ${new Date(at).getUTCDate()}`
-}
-
-function showMonth(at: number): string {
-  return `${MONTHS[new Date(at).getUTCMonth()]} ${new Date(at).getUTCFullYear()}`
-}
+const showDay = (at: number) => inUtc(at, { month: 'short', day: 'numeric' })
 
 /** Labels January with its year. */
 function axisMonth(at: number): string {
-  const month = new Date(at).getUTCMonth()
-  return month === 0 ? String(new Date(at).getUTCFullYear()) : MONTHS[month]!
+  return inUtc(at, new Date(at).getUTCMonth() === 0 ? { year: 'numeric' } : { month: 'short' })
+}
+
+function inUtc(at: number, parts: Intl.DateTimeFormatOptions): string {
+  return new Date(at).toLocaleDateString('en', { ...parts, timeZone: 'UTC' })
 }
