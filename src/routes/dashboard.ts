@@ -28,7 +28,13 @@ import type { Html, Viewer } from '../views/dashboard/layout.ts'
 import { type IncludedNumbers, numbersElement } from '../views/dashboard/numbers.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
-import { setupPage, troublePage, unknownCounterPage, unknownTypePage } from '../views/dashboard/trouble.ts'
+import {
+  hiddenTypePage,
+  setupPage,
+  troublePage,
+  unknownCounterPage,
+  unknownTypePage,
+} from '../views/dashboard/trouble.ts'
 import { includedNumbers, typesOf } from './numbers.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
@@ -73,7 +79,7 @@ dashboard.get('/', guarded, async (c) => {
   const missing = await missingTables(c)
   if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
   if (type === undefined || numbers === undefined) return unknownType(c, viewer, wanted ?? '')
-  return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin, allTypes(c)), numbers)
+  return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
 })
 
 // The key is in the query, because a path cannot contain every key.
@@ -87,17 +93,12 @@ dashboard.get('/counter', guarded, async (c) => {
   const type = viewer.types.find(({ name }) => name === wanted)
   if (type === undefined) return unknownType(c, viewer, wanted)
   const numbers = includedNumbers(c, { type, key, types: viewer.types })
-  return pageWithNumbers(c, counterPage(viewer, type, key, allTypes(c)), numbers)
+  return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
 })
 
-/** All types, whether the viewer sees them or not. */
-function allTypes(c: Context<AppEnv>) {
-  return [...c.get('isolate').config.types.values()]
-}
-
 function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
-  const exists = c.get('isolate').config.types.has(name)
-  return page(c, exists ? 403 : 404, unknownTypePage(viewer, name, exists))
+  const isHidden = viewer.configured.some((type) => type.name === name)
+  return isHidden ? page(c, 403, hiddenTypePage(viewer)) : page(c, 404, unknownTypePage(viewer, name))
 }
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))
@@ -154,10 +155,12 @@ async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; ne
 export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
+  const { site, types } = c.get('isolate').config
   return {
     base: basePathOf(c.env),
-    site: c.get('isolate').config.site,
+    site,
     types: typesOf(c, token),
+    configured: [...types.values()],
     ofAllTypes: token.types === null,
     mayChange: includes(token.scope, 'manage'),
     ownVisits: { marked: isMarked(c), next: pageOf(c) },

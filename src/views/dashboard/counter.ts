@@ -8,11 +8,8 @@ import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, options, unitOf } from './numbers.ts'
 import { NEEDS_NO_SCRIPT } from './overview.ts'
 
-/**
- * @param key the key from the URL, which may be invalid
- * @param types all types, whether the viewer sees them or not
- */
-export function counterPage(viewer: Viewer, type: CounterType, key: string, types: readonly CounterType[]): Html {
+/** @param key the key from the URL, which may be invalid */
+export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
   const page = pageOf(type.url, key)
   const also = shownCompanion(type, viewer.types, 'counter')
   return signedInPage(
@@ -24,8 +21,8 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string, type
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, also, { more: ADJUSTMENTS })}
-${builder(type, also, isCompanion(type, types))}
-${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type, types))) : ''}
+${builder(type, also, isCompanion(type, viewer.configured))}
+${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type, viewer.configured))) : ''}
 <p class="hint" id="as-of"></p>
 </main>`,
     COUNTER_SCRIPT,

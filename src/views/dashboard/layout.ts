@@ -41,6 +41,8 @@ export interface Viewer {
   site: string
   /** The types that the user may see. */
   types: readonly CounterType[]
+  /** All types. */
+  configured: readonly CounterType[]
   /** Whether these are all types. If so, the user may see the status too. */
   ofAllTypes: boolean
   mayChange: boolean

@@ -6,18 +6,15 @@ import { checkForm } from './check.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, ranking, unitOf } from './numbers.ts'
 
-/**
- * The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first.
- * @param types all types, whether the viewer sees them or not
- */
-export function overviewPage(viewer: Viewer, type: CounterType, origin: string, types: readonly CounterType[]): Html {
+/** The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first. */
+export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
   return signedInPage(
     type.title,
     viewer,
     type.name,
     html`<main id="main" data-page="overview" data-type="${type.name}"${unitOf(type)}>
 <div class="row title"><h1>${type.title}</h1>${prefixChoice(type)}</div>
-${firstRun(type, origin + viewer.base, isCompanion(type, types))}
+${firstRun(type, origin + viewer.base, isCompanion(type, viewer.configured))}
 ${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2> <span class="hint" id="top-of"></span>

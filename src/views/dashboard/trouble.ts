@@ -38,18 +38,16 @@ function sentencesOf(code: string): string {
   return `${cause} ${advice}`
 }
 
-/**
- * The dashboard's answer to an address that it cannot show.
- * @param name the type that the address names
- * @param exists whether that type is configured
- */
-export function unknownTypePage(viewer: Viewer, name: string, exists: boolean): Html {
-  if (exists) {
-    const text = html`Choose a type above, or sign out and sign in with another token.`
-    return signedInTrouble(viewer, 'Your token may not see this type', text)
-  }
+/** The dashboard's answer to the address of a type that is not configured. */
+export function unknownTypePage(viewer: Viewer, name: string): Html {
   const text = html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`
   return signedInTrouble(viewer, 'There is no such type', text)
+}
+
+/** The dashboard's answer to the address of a type that is configured, but not one of the viewer's. */
+export function hiddenTypePage(viewer: Viewer): Html {
+  const text = html`Choose a type above, or sign out and sign in with another token.`
+  return signedInTrouble(viewer, 'Your token may not see this type', text)
 }
 
 /** The dashboard's answer to the address of a counter without a key. */
@@ -66,15 +64,7 @@ export function noPublicPage(viewer: Viewer, type: CounterType): Html {
 }
 
 function signedInTrouble(viewer: Viewer, title: string, text: Html): Html {
-  return signedInPage(
-    title,
-    viewer,
-    '',
-    html`<main id="main">
-<h1>${title}</h1>
-<p>${text}</p>
-</main>`,
-  )
+  return signedInPage(title, viewer, '', html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`)
 }
 
 /** The page that makes missing tables. */
