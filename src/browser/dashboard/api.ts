@@ -92,30 +92,25 @@ export async function adjustCount(type: string, key: string, by: bigint, id: str
 
 /** @param id repeats with the same one take effect once; default: a new one @throws {ApiError} */
 export async function moveCounter({ action, type, key, other, also }: Move, id?: string): Promise<void> {
-  const query = { ...(also && { also: 'true' }) }
+  const query = also ? { also: 'true' } : {}
+  const body = { rename: JSON.stringify({ to: other }), merge: JSON.stringify({ into: other }) }
   if (action === 'delete') await change('DELETE', counterPath(type, key, query), undefined, id)
-  else {
-    const body = JSON.stringify(action === 'rename' ? { to: other } : { into: other })
-    await change('POST', counterPath(type, key, query, action), body, id)
-  }
+  else await change('POST', counterPath(type, key, query, action), body[action], id)
 }
 
 /**
  * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
  * @throws {ApiError} with status 0 if the outcome still is
  */
-async function change<Answer>(method: string, path: string, body?: string, key = newKey()): Promise<Answer> {
-  const attempt = () => ask<Answer>(method, path, body, key)
+function change<Answer>(method: string, path: string, body?: string, key = newKey()): Promise<Answer> {
   const isUnknown = (error: unknown) =>
     error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown')
-  try {
-    return await attempt().catch((error) => {
-      if (isUnknown(error)) return attempt()
-      throw error
+  const attempt = () => ask<Answer>(method, path, body, key)
+  return attempt()
+    .catch((error) => (isUnknown(error) ? attempt() : Promise.reject(error)))
+    .catch((error) => {
+      throw isUnknown(error) ? new ApiError(0, { code: 'outcome_unknown' }) : error
     })
-  } catch (error) {
-    throw isUnknown(error) ? new ApiError(0, { code: 'outcome_unknown' }) : error
-  }
 }
 
 /** The path of a counter. Its key is in the query, because a path cannot have the keys "." and "..". */

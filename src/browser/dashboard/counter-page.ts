@@ -1,8 +1,7 @@
 // The script of the page of a counter: with its forms, one script for all pages would be too large.
 import { basePath } from './address.ts'
 import { startBuilder } from './builder.ts'
-import { showLastChange } from './change-done.ts'
-import { startChangeForms } from './change-forms.ts'
+import { showLastChange, startChangeForms } from './changes.ts'
 import { showChange, showCount } from './counts.ts'
 import { byId, element, numberCell, setText, startCopyButtons, startPage } from './elements.ts'
 import { showMoment } from './format-time.ts'

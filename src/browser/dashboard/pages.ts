@@ -2,7 +2,7 @@
 import { basePath, readView } from './address.ts'
 import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
-import { showLastChange } from './change-done.ts'
+import { showLastChange } from './changes.ts'
 import { byId, element, setText, startCopyButtons, startPage } from './elements.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'

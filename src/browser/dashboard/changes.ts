@@ -1,11 +1,20 @@
+import { basePath, periodParameters, readView } from './address.ts'
 import { adjustCount, countOf, findCounter, type Move, moveCounter, newKey, setCount } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
-import { clearDone, leaveAfter, showDone } from './change-done.ts'
 import { readTypedCount, showChange, showCount } from './counts.ts'
 import { byId, element, keyText } from './elements.ts'
+import { withStorage } from './storage.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** What the next page says. `undoes`: it took back an earlier rename, and is not offered again. */
+type Done = Move & { undoes?: true }
+
+/** Where the browser keeps it. */
+const DONE = 'slotted-counter-done'
+
+const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
 
 /**
  * Starts the forms that set, reset, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a
@@ -23,7 +32,16 @@ function startSetForms(type: string, key: string, changed: () => void): void {
   const field = new Field('new-count', 'change-message')
   const set = async (count: bigint, resets: boolean) => {
     const before = await countOf(type, key)
-    if (!(await confirmsSetting(key, before, count, resets))) return
+    byId('confirm-also').hidden = true
+    const [title, button] = resets
+      ? ['Reset this counter to zero?', 'Reset to zero']
+      : ['Set this counter?', `Set to ${showCount(count)}`]
+    const isConfirmed = await confirmed(title, button, [
+      keyLine(key),
+      `Its count changes from ${showCount(before)} to ${showCount(count)} (${showChange(count - before)}). What is counted before you confirm is overwritten too.`,
+      'The history keeps what was counted, and shows this change as an adjustment.',
+    ])
+    if (!isConfirmed) return
     clearDone()
     try {
       const added = BigInt((await setCount(type, key, count)) ?? count - before)
@@ -79,7 +97,7 @@ function startMoveForms(type: string, key: string): void {
       await moveCounter(done)
     } catch (error) {
       // Somebody else was faster.
-      if (!(error instanceof ApiError) || error.code !== 'counter_exists') throw error
+      if (!isTaken(error)) throw error
       return refuse('This key has a counter by now. Nothing was changed.', 'merge', other)
     }
     leaveAfter(done)
@@ -91,6 +109,8 @@ function startMoveForms(type: string, key: string): void {
   })
   byId('delete').addEventListener('click', () => field.change(() => move('delete', '')))
 }
+
+const isTaken = (error: unknown) => error instanceof ApiError && error.code === 'counter_exists'
 
 /** A field of a change, and the message beside it. */
 class Field {
@@ -128,22 +148,6 @@ class Field {
   }
 }
 
-const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
-
-/** Asks whether to set a counter. @param before its count */
-function confirmsSetting(key: string, before: bigint, count: bigint, resets: boolean): Promise<boolean> {
-  byId('confirm-also').hidden = true
-  return confirmed(
-    resets ? 'Reset this counter to zero?' : 'Set this counter?',
-    [
-      keyLine(key),
-      `Its count changes from ${showCount(before)} to ${showCount(count)} (${showChange(count - before)}). What is counted before you confirm is overwritten too.`,
-      'The history keeps what was counted, and shows this change as an adjustment.',
-    ],
-    resets ? 'Reset to zero' : `Set to ${showCount(count)}`,
-  )
-}
-
 /**
  * Asks whether to delete, rename or merge a counter, and those of its key in the types of `also`.
  * @param others the count of the counter to merge into
@@ -157,21 +161,28 @@ async function confirmsMove({ action, type, key, other }: Omit<Move, 'also'>, ot
   const box = document.querySelector<HTMLInputElement>('#also')
   if (box !== null) box.checked = true
   for (const [index, place] of places.entries()) place.textContent = showCount(also[index]!)
-  if (action === 'delete') {
-    const lost = `Its count of ${showCount(count)}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`
-    const after = 'What is counted under this key afterwards is a new counter.'
-    return confirmed('Delete this counter?', [keyLine(key), lost, after], 'Delete')
-  }
-  if (action === 'rename') {
-    const moved = `Its count of ${showCount(count)} and its history move to the new key.`
-    return confirmed('Rename this counter?', [keyLine(key, other), moved, CHANGE_FIRST], 'Rename')
-  }
-  const added = `Its count of ${showCount(count)} and its history are added to the other counter, which has ${showCount(others)} and then ${showCount(count + others)}. This cannot be undone.`
-  return confirmed('Merge this counter into another one?', [keyLine(key, other), added, CHANGE_FIRST], 'Merge')
+  const its = `Its count of ${showCount(count)}`
+  const said = {
+    delete: [
+      'Delete this counter?',
+      'Delete',
+      `${its}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
+      'What is counted under this key afterwards is a new counter.',
+    ],
+    rename: ['Rename this counter?', 'Rename', `${its} and its history move to the new key.`, CHANGE_FIRST],
+    merge: [
+      'Merge this counter into another one?',
+      'Merge',
+      `${its} and its history are added to the other counter, which has ${showCount(others)} and then ${showCount(count + others)}. This cannot be undone.`,
+      CHANGE_FIRST,
+    ],
+  } as const
+  const [title, button, ...lines] = said[action]
+  return confirmed(title, button, [keyLine(key, other), ...lines])
 }
 
-/** Asks in the page's dialog. The button that has the focus changes nothing. */
-async function confirmed(title: string, what: readonly (string | Node)[], button: string): Promise<boolean> {
+/** Asks in the page's dialog. The button that has the focus changes nothing. @param button what the other one says */
+async function confirmed(title: string, button: string, what: readonly (string | Node)[]): Promise<boolean> {
   byId('confirm-title').textContent = title
   byId('confirm-text').replaceChildren(...what.map((part) => (part instanceof Node ? part : element('p', {}, part))))
   byId('confirm-button').textContent = button
@@ -183,7 +194,72 @@ async function confirmed(title: string, what: readonly (string | Node)[], button
   return dialog.returnValue === 'confirm'
 }
 
-function keyLine(key: string, other?: string): HTMLElement {
+function keyLine(key: string, other = ''): HTMLElement {
   const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
-  return element('p', { class: 'key' }, keyText(key), ...(other === undefined ? [] : [' ', arrow, ' ', keyText(other)]))
+  return element('p', { class: 'key' }, keyText(key), ...(other === '' ? [] : [' ', arrow, ' ', keyText(other)]))
+}
+
+/** Goes to the page of what a change left, in the same period. That page says what was done. */
+function leaveAfter(done: Done): void {
+  withStorage(() => sessionStorage.setItem(DONE, JSON.stringify(done)))
+  const { action, type, other } = done
+  const query = { type, ...(other && { key: other }), ...periodParameters(readView()) }
+  location.assign(`${basePath()}/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams(query)}`)
+}
+
+/** Says what was done before the page was opened, and offers to undo a rename. */
+export function showLastChange(): void {
+  // Only those who may change counters have the place for it.
+  if (document.getElementById('done') === null) return
+  // Browsers may show a page again as it was.
+  addEventListener('pagehide', clearDone)
+  const stored = withStorage(() => sessionStorage.getItem(DONE))
+  if (stored === null) return
+  sessionStorage.removeItem(DONE)
+  const done = JSON.parse(stored) as Done
+  const { action, key, other, undoes } = done
+  const said = {
+    delete: ['Deleted ', keyText(key), '.'],
+    rename: ['Renamed ', keyText(key), undoes ? ' back to ' : ' to ', keyText(other), '.'],
+    merge: ['Merged ', keyText(key), ' into ', keyText(other), '.'],
+  }
+  showDone(said[action], action === 'rename' && !undoes ? undoOf(done) : undefined)
+}
+
+function undoOf({ type, key, other, also }: Done): () => Promise<void> {
+  const id = newKey()
+  return async () => {
+    const back = { type, key: other, other: key, also }
+    try {
+      await moveCounter({ ...back, action: 'rename' }, id)
+    } catch (error) {
+      // The old key was counted meanwhile.
+      if (!isTaken(error)) throw error
+      await moveCounter({ ...back, action: 'merge' }, id)
+    }
+    leaveAfter({ ...back, action: 'rename', undoes: true })
+  }
+}
+
+/**
+ * Says above the page what was done, until the next change.
+ * @param undo what a button does; if it fails, the button can be used again
+ */
+function showDone(what: readonly (string | Node)[], undo?: () => Promise<void>): void {
+  const place = byId('done')
+  place.replaceChildren(element('span', {}, ...what))
+  if (undo !== undefined) {
+    const button = element('button', { type: 'button' }, 'Undo')
+    button.addEventListener('click', () => {
+      button.disabled = true
+      undo().catch((error) => showDone([messageOf(error)], undo))
+    })
+    place.append(button)
+  }
+  // Screen readers read it, and the button is next.
+  place.focus()
+}
+
+function clearDone(): void {
+  byId('done').replaceChildren()
 }
