@@ -22,16 +22,10 @@ let problemCount = 0
 let isLive: boolean | null = null
 let recent: TypeNumbers['recent']
 
-/** Shows in the header that numbers have arrived, and what was counted in the last minutes. */
-export function showLive(counted: TypeNumbers['recent']): void {
-  isLive = true
+/** Shows in the header whether numbers could be read, and what was counted in the last minutes. */
+export function showLive(live: boolean, counted?: TypeNumbers['recent']): void {
+  isLive = live
   recent = counted
-  showDot()
-}
-
-/** Shows in the header that numbers could not be read. */
-export function showNotLive(): void {
-  isLive = false
   showDot()
 }
 
@@ -39,7 +33,7 @@ function showDot(): void {
   const dot = document.getElementById('state')
   // Public pages have none.
   if (dot === null) return
-  const counted = problemCount === 0 && isLive ? recent : null
+  const counted = problemCount === 0 ? recent : null
   let text = isLive === null ? '' : isLive ? 'Live' : 'Not up to date'
   if (counted) text = `Live · ${showCount(counted.count)}`
   if (problemCount > 0) text = problemCount === 1 ? '1 problem' : `${problemCount} problems`

@@ -1,12 +1,19 @@
 import { keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { Chart } from './chart.ts'
-import { showChange, showCount, showUnits, type Unit } from './counts.ts'
+import { directionOf, showChange, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { byId, setText, unitOf } from './elements.ts'
-import { showDays } from './format-time.ts'
-import { showLive, showNotLive } from './live-state.ts'
-import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, type TypeNumbers, takeIncluded } from './numbers.ts'
-import { showFigures, showGrowthOf, startPeriodChoice } from './period-tiles.ts'
+import { showClock, showDays } from './format-time.ts'
+import { showLive } from './live-state.ts'
+import {
+  askNumbers,
+  type ChartNumbers,
+  type ComparedPeriod,
+  type Numbers,
+  numbersQuery,
+  type TypeNumbers,
+  takeIncluded,
+} from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
@@ -15,6 +22,8 @@ const AT_MOST_MS = 60_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 const DAY_MS = 86_400_000
+/** The tiles whose period has one before it. */
+const COMPARED = ['today', '7d', '30d', '12m'] as const
 
 interface NumbersPage<N extends Numbers> {
   refresh(): void
@@ -53,7 +62,7 @@ export function startNumbers<N extends Numbers>({
   const query = () => numbersQuery(about, view, rows)
   const show = (numbers: N, of: string): Outcome => {
     const asked = of !== shown
-    showLive((numbers as Partial<TypeNumbers>).recent)
+    showLive(true, (numbers as Partial<TypeNumbers>).recent)
     setText('history-message', '')
     busy(false)
     if (!asked && JSON.stringify(numbers) === JSON.stringify(latest)) return 'unchanged'
@@ -81,7 +90,7 @@ export function startNumbers<N extends Numbers>({
       return wanted === query() ? show(numbers, wanted) : 'changed'
     } catch (error) {
       if (wanted !== query()) return 'failed'
-      showNotLive()
+      showLive(false)
       setText('history-message', messageOf(error, KEEPS_TRYING))
       // The numbers on the page are those of another view, and stay dimmed.
       byId('history').removeAttribute('aria-busy')
@@ -195,4 +204,72 @@ function against({ first, beforeFirst, until }: ChartNumbers): string {
   if (days % 7 === 0) return ` against the same weekdays, ${days === 7 ? 'a week' : `${days / 7} weeks`} earlier`
   const hours = until === null ? '' : 'the same hours of '
   return ` against ${hours}${days === 1 ? 'the day' : `the ${days} days`} before`
+}
+
+/**
+ * Starts the tiles, each of which is a period, and the panel with other days.
+ * @returns presses the tile or the button of a view
+ */
+function startPeriodChoice(choose: (period: Pick<View, 'period' | 'from' | 'to'>) => void): (view: View) => void {
+  const buttons = byId('period').querySelectorAll<HTMLButtonElement>('button[value]')
+  // Public pages have no other days.
+  const other = document.querySelector<HTMLButtonElement>('#other-days')
+  const form = document.querySelector<HTMLFormElement>('#days')
+  const [first, last] = document.querySelectorAll<HTMLInputElement>('#days input')
+  const open = (is: boolean) => {
+    form?.toggleAttribute('hidden', !is)
+    other?.setAttribute('aria-expanded', String(is))
+  }
+  for (const button of buttons) {
+    button.addEventListener('click', () => choose({ period: button.value as View['period'], from: '', to: '' }))
+  }
+  other?.addEventListener('click', () => {
+    open(form!.hasAttribute('hidden'))
+    if (!form!.hidden) form!.querySelector('button')!.focus()
+  })
+  form?.addEventListener('input', () => last!.setCustomValidity(''))
+  form?.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const [from, to] = [first!.value, last!.value]
+    last!.setCustomValidity(to < from ? 'Must not be before the first day.' : '')
+    if (form.reportValidity()) choose({ period: 'custom', from, to })
+  })
+  return ({ period, from, to }) => {
+    let among = period === 'custom'
+    for (const button of buttons) {
+      const isChosen = button.value === period
+      button.setAttribute('aria-pressed', String(isChosen))
+      among ||= isChosen && button.form !== null
+    }
+    other?.setAttribute('aria-pressed', String(among))
+    open(among)
+    if (period !== 'custom' || !first || !last) return
+    first.value = from
+    last.value = to
+  }
+}
+
+/** Shows the figures in the tiles. @param of what the second figure of a tile counts */
+function showFigures({ figures, total, also }: Numbers, of: Unit): void {
+  for (const name of COMPARED) {
+    setText(`figure-${name}`, showCount(figures[name].count))
+    showGrowthOf(`figure-${name}-change`, figures[name])
+  }
+  setText('figure-all', showCount(total))
+  // Pages whose type has no such figures have no places for them.
+  if (document.getElementById('also-all') === null) return
+  for (const name of COMPARED) setText(`also-${name}`, also ? showUnits(also.figures[name].count, of) : '')
+  setText('also-all', also ? showUnits(also.total, of) : '')
+}
+
+/** Shows the change of a period in its color, followed by `against`, and in its title what is compared. */
+function showGrowthOf(id: string, period: ComparedPeriod, against = ''): void {
+  const growth = showGrowth(period)
+  setText(id, growth && growth + against)
+  const { compared, before, until } = period
+  const end = new Date(until ?? 0)
+  const isMidnight = end.getHours() === 0 && end.getMinutes() === 0
+  const span = until === null ? '' : `, both up to ${isMidnight ? 'the end of yesterday' : showClock(end)}`
+  byId(id).className = `growth ${directionOf(growth)}`
+  byId(id).title = growth && `${showCount(compared!)} after ${showCount(before!)}${span}`
 }
