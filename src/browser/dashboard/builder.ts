@@ -4,15 +4,34 @@ import * as snippets from './snippets.ts'
 /** The pause in typing after which the preview is loaded, in milliseconds. */
 const PAUSE_MS = 300
 
+interface Kind {
+  hint: string
+  /** What is to be pasted. Images are written in the chosen format. */
+  text?(subject: snippets.Subject, visitors: DOMStringMap): string
+}
+
 const NUMBERS = 'Needs the script in the same page, which writes numbers for the visitor’s language.'
-const HINTS: Record<string, string> = {
-  download: 'Counts the download and redirects to the file. It works without the script.',
-  script: 'Put it before </body> of one page. Without data-key it counts each page under its own path.',
-  pixel: 'For pages without JavaScript.',
-  count: NUMBERS,
-  both: NUMBERS,
-  program: 'Put a token with the scope count in place of TOKEN: npm run token makes one, or npx slotted-counter token.',
-  counting: 'Counts each time it is loaded: for README files and profiles.',
+const KINDS: Record<string, Kind> = {
+  counting: { hint: 'Counts each time it is loaded: for README files and profiles.' },
+  download: {
+    hint: 'Counts the download and redirects to the file. It works without the script.',
+    text: (subject) => snippets.downloadLink(subject) ?? 'This key is not a path of names, so it cannot be downloaded.',
+  },
+  script: {
+    hint: 'Put it before </body> of one page. Without data-key it counts each page under its own path.',
+    text: snippets.scriptTag,
+  },
+  pixel: { hint: 'For pages without JavaScript.', text: snippets.pixelTag },
+  count: { hint: NUMBERS, text: snippets.countElement },
+  both: {
+    hint: NUMBERS,
+    text: (subject, { visitors = '', visitorsUnit = '' }) =>
+      `${snippets.countElement(subject)} by ${snippets.countElement({ ...subject, type: visitors, unit: visitorsUnit })}`,
+  },
+  program: {
+    hint: 'Put a token with the scope count in place of TOKEN: npm run token makes one, or npx slotted-counter token.',
+    text: snippets.request,
+  },
 }
 
 export function startBuilder(subject: snippets.Subject): void {
@@ -26,19 +45,17 @@ export function startBuilder(subject: snippets.Subject): void {
     const { kind = '', label = '', color = '', style = '', period = '', days = '', format = '' } = given
     const look = { label, color, style, period, compact: 'compact' in given }
     for (const field of fields) field.hidden = !field.dataset.for!.split(' ').includes(kind)
-    byId('snippet-hint').textContent = HINTS[kind] ?? ''
+    const { hint = '', text } = KINDS[kind] ?? {}
+    byId('snippet-hint').textContent = hint
     const isChart = kind === 'chart'
-    const isImage = isChart || kind === 'badge' || kind === 'counting'
-    if (isImage && !isChart && !form.checkValidity()) return
+    if (text === undefined && !isChart && !form.checkValidity()) return
     // The preview never counts.
     const preview = isChart ? snippets.chartAddress(subject, days) : snippets.badgeAddress('badge', subject, look)
     const image = kind === 'counting' ? snippets.badgeAddress('hit', subject, look) : preview
     const alt = isChart ? `Chart of ${subject.unit}` : label || subject.unit
-    byId<HTMLTextAreaElement>('snippet-code').value = isImage
-      ? imageAs(format, image, alt)
-      : textOf(kind, subject, form.dataset)
+    byId<HTMLTextAreaElement>('snippet-code').value = text?.(subject, form.dataset) ?? imageAs(format, image, alt)
     clearTimeout(timer)
-    if (!isImage || previews[0]!.src === preview) return
+    if (text !== undefined || previews[0]!.src === preview) return
     timer = setTimeout(() => {
       for (const shown of previews) shown.src = preview
     }, PAUSE_MS)
@@ -54,15 +71,4 @@ export function startBuilder(subject: snippets.Subject): void {
 function imageAs(format: string, image: string, alt: string): string {
   if (format === 'html') return snippets.inHtml(image, alt)
   return format === 'markdown' ? snippets.inMarkdown(image, alt) : image
-}
-
-function textOf(kind: string, subject: snippets.Subject, { visitors = '', visitorsUnit = '' }: DOMStringMap): string {
-  if (kind === 'script') return snippets.scriptTag(subject)
-  if (kind === 'pixel') return snippets.pixelTag(subject)
-  if (kind === 'count') return snippets.countElement(subject)
-  if (kind === 'both') {
-    return `${snippets.countElement(subject)} by ${snippets.countElement({ ...subject, type: visitors, unit: visitorsUnit })}`
-  }
-  if (kind === 'program') return snippets.request(subject)
-  return snippets.downloadLink(subject) ?? 'This key is not a path of names, so it cannot be downloaded.'
 }

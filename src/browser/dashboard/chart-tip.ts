@@ -1,6 +1,5 @@
 import type { View } from './address.ts'
-import type { Count } from './counts.ts'
-import { directionOf, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
+import { type Count, directionOf, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { element } from './elements.ts'
 import { noonOf, showBriefly, showDays } from './format-time.ts'
 import type { Adjustment, ChartNumbers } from './numbers.ts'

@@ -1,6 +1,6 @@
 import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
-import { type Count, showCount, showShort } from './counts.ts'
+import { type Count, onFirstUse, showCount, showShort } from './counts.ts'
 import { saveCsv } from './csv-buttons.ts'
 import { byId, element, numberCell, shape } from './elements.ts'
 import { showDays, showOnAxis, showUnit } from './format-time.ts'
@@ -132,7 +132,8 @@ export class Chart {
     const shadesWeekends = by === 'day' && place >= MIN_GAP_PLACE
     const shade = `h${tenths(place)}V${floor}h${-tenths(place)}z`
     const weekends = drawn(
-      ({ start }, index) => shadesWeekends && isWeekend(start) && `M${tenths(x(index))} ${TOP}${shade}`,
+      ({ start }, index) =>
+        shadesWeekends && weekend().includes(weekday(start)) && `M${tenths(x(index))} ${TOP}${shade}`,
     )
     const adjusted = adjustments
       .map(({ at }) => points.findLastIndex(({ start }) => new Date(start) <= new Date(at)))
@@ -157,15 +158,13 @@ export class Chart {
       ...path('previous', dashes),
       ...path('imported', imported),
       ...path('adjusted', adjusted),
-      ...axisLabels(points, by, place).flatMap(({ index, text }) => this.#label(text, middle(index))),
+      ...axisLabels(points, by, place).flatMap(({ index, text }) => {
+        const half = (text.length * CHARACTER) / 2
+        if (middle(index) + half > this.#width + 4) return []
+        return [shape('text', { x: Math.max(half, middle(index)), y: HEIGHT - 6, 'text-anchor': 'middle' }, text)]
+      }),
     )
     this.#holder.replaceChildren(drawing, this.#tip)
-  }
-
-  #label(text: string, middle: number): SVGElement[] {
-    const half = (text.length * CHARACTER) / 2
-    if (middle + half > this.#width + 4) return []
-    return [shape('text', { x: Math.max(half, middle), y: HEIGHT - 6, 'text-anchor': 'middle' }, text)]
   }
 
   /** The index of the point under a pointer, if it has a count. */
@@ -257,20 +256,13 @@ function axisLabels(points: readonly Point[], by: By, place: number): { index: n
   return shown.filter((_, nth) => nth % every === phase)
 }
 
-/** Whether a day is part of the weekend where the visitor's locale is used. */
-function isWeekend(start: string): boolean {
-  weekend ??= weekendOf(Intl.DateTimeFormat().resolvedOptions().locale)
-  return weekend.includes(weekday(start))
-}
-
-let weekend: readonly number[] | undefined
-
-/** Browsers have a method, an older property, or neither. */
-function weekendOf(locale: string): readonly number[] {
-  type Weekend = { weekend: number[] }
-  const known = new Intl.Locale(locale) as Intl.Locale & { getWeekInfo?(): Weekend; weekInfo?: Weekend }
-  return (known.getWeekInfo?.() ?? known.weekInfo)?.weekend ?? [6, 7]
-}
+/** The days of the weekend where the visitor's locale is used. Browsers have a method, an older property, or neither. */
+const weekend = onFirstUse(() => {
+  type Weekend = { weekend: readonly number[] }
+  type Known = Intl.Locale & { getWeekInfo?(): Weekend; weekInfo?: Weekend }
+  const locale = new Intl.Locale(Intl.DateTimeFormat().resolvedOptions().locale) as Known
+  return (locale.getWeekInfo?.() ?? locale.weekInfo)?.weekend ?? [6, 7]
+})
 
 /** From 1, Monday, to 7. @param start such as 2026-11-17T00:00:00+01:00 */
 const weekday = (start: string) => new Date(start.slice(0, 10)).getUTCDay() || 7

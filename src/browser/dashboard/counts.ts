@@ -32,13 +32,10 @@ export interface Unit {
   many: string
 }
 
-// The page's language: numbers follow the browser's.
-const plurals = onFirstUse(() => new Intl.PluralRules('en'))
-
 /** A count with its unit: "1 view", "2 views"; without a singular "views: 1", which is right in every language. */
 export function showUnits(count: Count | bigint, { one, many }: Unit): string {
   const shown = showCount(count)
-  if (plurals().select(Number(count)) !== 'one') return `${shown} ${many}`
+  if (Math.abs(Number(count)) !== 1) return `${shown} ${many}`
   return one === '' ? `${many}: ${shown}` : `${shown} ${one}`
 }
 

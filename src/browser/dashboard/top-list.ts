@@ -1,7 +1,6 @@
 import { visibleKey } from '../../visible-key.ts'
 import { basePath, periodParameters, readView } from './address.ts'
-import type { Count } from './counts.ts'
-import { directionOf, showCount, showGrowth } from './counts.ts'
+import { type Count, directionOf, showCount, showGrowth } from './counts.ts'
 import { byId, element, keyText, shape } from './elements.ts'
 import type { ListedCounter } from './numbers.ts'
 
@@ -13,7 +12,7 @@ const BAR_PART = 0.7
 export class TopList {
   readonly #type: string | null
   readonly #body = byId('top')
-  readonly #rows = new Map<string, HTMLTableRowElement>()
+  #rows: ReadonlyMap<string, HTMLTableRowElement> = new Map()
 
   /** @param type `null`: keys link to the counted pages, not to the dashboard */
   constructor(type: string | null) {
@@ -31,15 +30,11 @@ export class TopList {
     if (!asked && selection?.isCollapsed === false && selection.containsNode(this.#body, true)) return
     const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
     const focused = document.activeElement
-    const kept = new Set(counters.map(({ key }) => key))
-    for (const [key, row] of this.#rows) {
-      if (kept.has(key)) continue
-      row.remove()
-      this.#rows.delete(key)
-    }
+    const rows = new Map(counters.map((counter) => [counter.key, this.#rows.get(counter.key) ?? this.#rowOf(counter)]))
+    for (const [key, row] of this.#rows) if (!rows.has(key)) row.remove()
+    this.#rows = rows
     counters.forEach((counter, index) => {
-      const row = this.#rows.get(counter.key) ?? this.#rowOf(counter)
-      this.#rows.set(counter.key, row)
+      const row = rows.get(counter.key)!
       fill(row, counter, most)
       if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
     })
