@@ -55,26 +55,22 @@ export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
 export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<IncludedNumbers | null> {
   const tz = visitorZone(c)
   if (tz === undefined) return null
-  const { period: wanted, from, to, by: unit, find = '' } = c.req.query()
+  const { period, from, to, by, find = '' } = c.req.query()
   const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
-  const known = PERIOD_NAMES.find((name) => name === wanted && name !== 'custom') ?? '30d'
-  const period = custom ? 'custom' : known
-  const by = CHART_UNITS.find((name) => name === unit)
-  // As the page's script writes it: `numbersQuery` in src/browser/dashboard/numbers.ts.
-  const query = new URLSearchParams({
-    type: page.type.name,
-    ...(page.key !== undefined && { key: page.key }),
-    period,
+  const view = {
+    period: custom ? 'custom' : (PERIOD_NAMES.find((name) => name === period && name !== 'custom') ?? '30d'),
     tz,
-    ...(custom && { from: from!, to: to! }),
-    ...(by && { by }),
-    ...(find !== '' && { find }),
-  }).toString()
+    ...(custom && { from, to }),
+    by: CHART_UNITS.find((name) => name === by),
+  } as const
+  // As the page's script writes it: `numbersQuery` in src/browser/dashboard/numbers.ts.
+  const parameters = Object.entries({ type: page.type.name, key: page.key, ...view, find: find || undefined })
+  const given = parameters.filter((parameter): parameter is [string, string] => parameter[1] !== undefined)
+  const query = new URLSearchParams(given).toString()
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
-    const asked = { period, tz, by, find, rows: DEFAULT_ROWS, ...(custom && { from, to }) } as const
-    return { query, numbers: await pageNumbers(c, page, db, asked) }
+    return { query, numbers: await pageNumbers(c, page, db, { ...view, find, rows: DEFAULT_ROWS }) }
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.
     const problem = problemOf(error)
