@@ -6,13 +6,13 @@ import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
-import { basePathOf, readQuery } from '../http/url.ts'
+import { readQuery } from '../http/url.ts'
 import { once } from '../service/check-input.ts'
 import { checkVisit, type Visitor } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { problemOf } from '../service/problem.ts'
 import { checkPage } from '../views/dashboard/check.ts'
-import { guarded } from './dashboard.ts'
+import { guarded, siteOf } from './dashboard.ts'
 
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
@@ -29,7 +29,7 @@ const checkQuery = () => ({
 export const check = new Routes<AppEnv>()
   .get('/check', guarded, (c) => {
     const { type = 'page_view', page = '' } = c.req.query()
-    return c.html(checkPage(basePathOf(c.env), c.get('isolate').config.site, { type, page }), 200, NO_STORE)
+    return c.html(checkPage(siteOf(c), { type, page }), 200, NO_STORE)
   })
   .post('/check', async (c) => {
     const asked = readQuery(c, checkQuery)

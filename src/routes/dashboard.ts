@@ -24,7 +24,7 @@ import { basePathOf, publicPath } from '../http/url.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
-import type { Html, Viewer } from '../views/dashboard/layout.ts'
+import type { Html, Site, Viewer } from '../views/dashboard/layout.ts'
 import { type IncludedNumbers, numbersElement } from '../views/dashboard/numbers.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
@@ -135,6 +135,13 @@ dashboard.post('/own-visits', guarded, async (c) => {
   return redirect(c, ownPath(next), 303)
 })
 
+/** Where the pages of this Worker are. */
+export function siteOf(c: Context<AppEnv>): Site {
+  // Without settings there is no isolate.
+  const isolate = c.get('isolate') as Isolate | undefined
+  return { base: basePathOf(c.env), site: isolate?.config.site ?? 'Slotted Counter' }
+}
+
 function pageOf(c: Context<AppEnv>): string {
   return c.req.path + new URL(c.req.url).search
 }
@@ -155,12 +162,10 @@ async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; ne
 export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
-  const { site, types } = c.get('isolate').config
   return {
-    base: basePathOf(c.env),
-    site,
+    ...siteOf(c),
     types: typesOf(c, token),
-    configured: [...types.values()],
+    configured: [...c.get('isolate').config.types.values()],
     ofAllTypes: token.types === null,
     mayChange: includes(token.scope, 'manage'),
     ownVisits: { marked: isMarked(c), next: pageOf(c) },
@@ -168,12 +173,10 @@ export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
 }
 
 function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, { next, ...more }: Partial<SignIn> = {}) {
-  const { site, types } = c.get('isolate').config
-  const type = types.get(c.req.query('type') ?? '')
+  const type = c.get('isolate').config.types.get(c.req.query('type') ?? '')
   const about: SignIn = {
     ...more,
-    base: basePathOf(c.env),
-    site,
+    ...siteOf(c),
     next: ownPath(next ?? pageOf(c)),
     // Signing out makes the browser forget its time zone, but not the end of a session.
     ended: c.req.method === 'GET' && visitorZone(c) !== undefined,
@@ -220,9 +223,7 @@ export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response 
   // Browsers ask for HTML when somebody opens an address. The API answers programs in any case.
   const isForPerson = !c.req.path.startsWith('/v1/') && (c.req.header('Accept') ?? '').includes('text/html')
   if (!isForPerson) return problemResponse(c, problem)
-  // Without settings there is no isolate.
-  const site = (c.get('isolate') as AppEnv['Variables']['isolate'] | undefined)?.config.site ?? 'Slotted Counter'
-  const page = troublePage(basePathOf(c.env), site, { ...problem.report, requestId: c.get('requestId') })
+  const page = troublePage(siteOf(c), { ...problem.report, requestId: c.get('requestId') })
   return c.html(page, problem.status, { ...PAGE_HEADERS, 'Cache-Control': 'no-store', ...problem.details.headers })
 }
 

@@ -10,12 +10,12 @@ import { InvalidInput } from '../field-errors.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
-import { basePathOf, readQuery } from '../http/url.ts'
+import { readQuery } from '../http/url.ts'
 import { once } from '../service/check-input.ts'
 import { drawPicture } from '../views/chart-picture.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
-import { guarded, page, viewerOf } from './dashboard.ts'
+import { guarded, page, siteOf, viewerOf } from './dashboard.ts'
 import type { AskedNumbers } from './numbers/numbers-query.ts'
 import { typeNumbers } from './numbers/page-numbers.ts'
 
@@ -57,8 +57,7 @@ stats.get('/stats/:type', guarded, async (c) => {
   const numbers = await withinTime(c, soon, MAX_WAIT_MS, null)
   c.header('Cache-Control', numbers === null ? 'no-store' : `public, max-age=${PAGE_MAX_AGE}`)
   const { origin } = new URL(c.req.url)
-  const { site } = c.get('isolate').config
-  return c.html(publicPage({ origin, base: basePathOf(c.env), site, type, all: publicTypes(c), numbers }))
+  return c.html(publicPage({ ...siteOf(c), origin, type, all: publicTypes(c), numbers }))
 })
 
 /** The picture of the page for link previews. */

@@ -1,11 +1,11 @@
 import { html } from 'hono/html'
-import { document, type Html } from './layout.ts'
+import { document, type Html, type Site } from './layout.ts'
 
-/** The page on which a browser learns whether its hits count. @param site the name of the site @param asked what its fields contain at first */
-export function checkPage(base: string, site: string, asked: { type: string; page: string }): Html {
+/** The page on which a browser learns whether its hits count. @param asked what its fields contain at first */
+export function checkPage(at: Site, asked: { type: string; page: string }): Html {
   return document(
-    `Does this browser count? · ${site}`,
-    base,
+    'Does this browser count?',
+    at,
     html`<main class="sign-in" id="main" data-page="check">
 <h1>Does this browser count?</h1>
 <p>The button sends a hit from this browser through every check. The hit is not counted.</p>

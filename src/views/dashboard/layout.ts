@@ -7,10 +7,18 @@ import { SCRIPT, STYLE } from '../../generated.ts'
 const SLOTS = 'M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z'
 const ICON = `data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22${SLOTS}%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E`
 
+/** Where a page is. */
+export interface Site {
+  /** The Worker's base path, without a slash at its end. */
+  base: string
+  /** The name of the site (`SITE_NAME`). */
+  site: string
+}
+
 /** An HTML document. The scripts read the base path from it. @param options `head`: more elements of the head */
 export function document(
   title: string,
-  base: string,
+  { base, site }: Site,
   body: Html,
   { head = '', script = SCRIPT }: { head?: Html | ''; script?: string } = {},
 ): Html {
@@ -21,7 +29,7 @@ export function document(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${title}</title>
+<title>${title} · ${site}</title>
 ${head}
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${base}${STYLE}">
@@ -34,11 +42,7 @@ ${body}
 }
 
 /** The signed-in user. */
-export interface Viewer {
-  /** The Worker's base path, without a slash at its end. */
-  base: string
-  /** The name of the site (`SITE_NAME`). */
-  site: string
+export interface Viewer extends Site {
   /** The types that the user may see. */
   types: readonly CounterType[]
   /** All types. */
@@ -59,8 +63,8 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
   const { base, site, types, ofAllTypes } = viewer
   const hasNumbers = current !== ''
   return document(
-    `${title} · ${site}`,
-    base,
+    title,
+    viewer,
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="${base}/"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>

@@ -5,7 +5,7 @@ import { visibleKey } from '../../visible-key.ts'
 import { showCount, showUnits } from '../badge.ts'
 import { showDays } from '../chart-image.ts'
 import { PICTURE_HEIGHT, PICTURE_WIDTH } from '../chart-picture.ts'
-import { document, type Html } from './layout.ts'
+import { document, type Html, type Site } from './layout.ts'
 import { numbersOf, ranking, TILES, unitOf } from './numbers.ts'
 
 /** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
@@ -18,12 +18,8 @@ interface PublicNumbers {
   checked: string | null
 }
 
-interface PublicPage {
-  /** The Worker's origin, and its base path without a slash at its end. */
+interface PublicPage extends Site {
   origin: string
-  base: string
-  /** The name of the site (`SITE_NAME`). */
-  site: string
   type: CounterType
   /** The types with a public page. */
   all: readonly CounterType[]
@@ -32,15 +28,16 @@ interface PublicPage {
 }
 
 /** The page of a type for everybody: its figures, its chart and its list. Without scripts, those of 30 days in UTC. */
-export function publicPage({ origin, base, site, type, all, numbers }: PublicPage): Html {
+export function publicPage({ origin, type, all, numbers, ...at }: PublicPage): Html {
+  const { base, site } = at
   const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
   const links = all.map(
     ({ name, title }) =>
       html`<a data-keeps-period href="${path(name)}"${name === type.name ? html` aria-current="page"` : ''}>${title}</a>`,
   )
   return document(
-    `${type.title} · ${site}`,
-    base,
+    type.title,
+    at,
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="top"><span class="brand">${site}</span>
 ${all.length > 1 ? html`<nav class="row" aria-label="Types">${links}</nav>` : ''}</header>

@@ -1,12 +1,8 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
-import { document, type Html } from './layout.ts'
+import { document, type Html, type Site } from './layout.ts'
 
-export interface SignIn {
-  /** The Worker's base path, without a slash at its end. */
-  base: string
-  /** The name of the site. */
-  site: string
+export interface SignIn extends Site {
   /** The path to open after signing in, without the base path. */
   next: string
   /** The error of the previous attempt. */
@@ -25,11 +21,12 @@ const NOT_READY = html`<p class="notice">The database does not have the tables t
 const ENDED = html`<p class="notice">Your session has ended. Sign in again.</p>
 `
 
-export function signInPage({ base, site, next, message, notReady, ended, publicType }: SignIn): Html {
+export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Html {
+  const { base, site } = at
   const invalid = message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
   return document(
-    `Sign in · ${site}`,
-    base,
+    'Sign in',
+    at,
     html`<main class="sign-in" id="main">
 <h1>${site}</h1>
 ${notReady ? NOT_READY : ''}${ended ? ENDED : ''}<form method="post" action="${base}/login">

@@ -3,7 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import { HIT_REASONS } from '../../hit-reasons.ts'
 import type { ProblemReport } from '../../service/problem.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { copyable, document, type Html, signedInPage, type Viewer } from './layout.ts'
+import { copyable, document, type Html, type Site, signedInPage, type Viewer } from './layout.ts'
 
 /** Problems that pages have other words for than `HIT_REASONS`: here nobody wanted to count. */
 const TROUBLES: Record<string, readonly [title: string, text: string]> = {
@@ -14,19 +14,18 @@ const TROUBLES: Record<string, readonly [title: string, text: string]> = {
 
 /** A problem, for people. Readers can send its code and the request's id to support. */
 export function troublePage(
-  base: string,
-  site: string,
+  at: Site,
   { code, errors = [], requestId }: Pick<ProblemReport, 'code' | 'errors'> & { requestId: string },
 ): Html {
   const [title, text] = TROUBLES[code] ?? ['This did not work', sentencesOf(code)]
   return document(
-    `${title} · ${site}`,
-    base,
+    title,
+    at,
     html`<main class="sign-in" id="main">
 <h1>${title}</h1>
 <p>${text}</p>
 ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`<li><code>${field}</code> ${message}</li>`)}</ul>`}
-<p><a href="${base}/">Go to the start page</a></p>
+<p><a href="${at.base}/">Go to the start page</a></p>
 <p class="hint">${code}, request ${requestId}</p>
 </main>`,
   )
