@@ -16,22 +16,13 @@ function widths(list: string): number[] {
   return list.split(' ').map(Number)
 }
 
-/** The size of a text. */
-interface TextSize {
-  /** In pixels. */
-  width: number
-  /** Characters as people count them: a family of four is one. */
-  characters: number
-  /** Whether the width is that of Verdana. If not, it is an estimate. */
-  isExact: boolean
-}
-
 /**
  * Measures a text in Verdana as shields.io does, to hundredths of a pixel for each character, without a font: ASCII, and the same
  * letters with accents. Other letters are as wide as "o" or "S", emoji have one width, however many are joined in one.
- * @param size of the font, in pixels
+ * @param size of the font, in pixels, as is the width
+ * @returns `characters`: as people count them, a family of four is one; `isExact`: whether the width is not an estimate
  */
-export function measureText(text: string, size: number, isBold = false): TextSize {
+export function measureText(text: string, size: number, isBold = false) {
   const table = isBold ? BOLD : REGULAR
   const widthOf = (character: string) => table[character.charCodeAt(0) - FIRST]
   const measured = { width: 0, characters: 0, isExact: true }
