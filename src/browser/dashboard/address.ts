@@ -5,10 +5,10 @@ export function basePath(): string {
 
 const PERIODS = ['today', '7d', '30d', '12m', 'all', 'yesterday', 'month', 'last-month', '90d'] as const
 
-/** What a page's address asks for. */
+/** What a page's address asks for: its parameters, empty if it has none. */
 export interface View {
   period: (typeof PERIODS)[number] | 'custom'
-  /** The first and last day of a custom period, such as 2026-11-20; otherwise empty. */
+  /** The first and last day of a custom period, such as 2026-11-20. */
   from: string
   to: string
   /** The prefix of the keys in the list. */
@@ -16,7 +16,7 @@ export interface View {
   /** The units of the chart, if they are not those of the period. */
   by: '' | 'day' | 'week' | 'month'
   /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
-  shown: '' | 'also' | 'both'
+  show: '' | 'also' | 'both'
 }
 
 const DATE = /^(?:19(?:7[5-9]|[89]\d)|20\d\d)-\d\d-\d\d$/
@@ -28,14 +28,17 @@ const isDay = (text: string) => DATE.test(text) && new Date(text).toJSON()?.star
 export function readView(): View {
   const query = new URLSearchParams(location.search)
   const given = (name: string) => query.get(name) ?? ''
-  const view = {
-    find: given('find'),
-    by: (['day', 'week', 'month'] as const).find((name) => name === given('by')) ?? '',
-    shown: (['also', 'both'] as const).find((name) => name === given('show')) ?? '',
-  } as const
+  const among = <Value extends string>(values: readonly Value[], name: string) =>
+    values.find((value) => value === given(name))
   const [from, to] = [given('from'), given('to')]
-  if (isDay(from) && isDay(to)) return { ...view, period: 'custom', from, to }
-  return { ...view, period: PERIODS.find((name) => name === given('period')) ?? '30d', from: '', to: '' }
+  return {
+    ...(isDay(from) && isDay(to)
+      ? { period: 'custom', from, to }
+      : { period: among(PERIODS, 'period') ?? '30d', from: '', to: '' }),
+    find: given('find'),
+    by: among(['day', 'week', 'month'], 'by') ?? '',
+    show: among(['also', 'both'], 'show') ?? '',
+  }
 }
 
 /** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */
@@ -46,10 +49,10 @@ export function writeView(view: View): void {
   keepPeriodInLinks(view)
 }
 
-export function keepPeriodInLinks({ period, from, to }: View): void {
+export function keepPeriodInLinks(view: View): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-period]')) {
     const url = new URL(link.href)
-    putView(url, { period, from, to, find: url.searchParams.get('find') ?? '', by: '', shown: '' })
+    putView(url, { ...view, find: url.searchParams.get('find') ?? '', by: '', show: '' })
     link.href = url.href
   }
 }
@@ -63,11 +66,9 @@ export function periodParameters({ period, from, to }: Pick<View, 'period' | 'fr
   return period === '30d' ? {} : { period }
 }
 
-function putView(url: URL, view: View): void {
+function putView(url: URL, { find, by, show, ...period }: View): void {
   for (const name of ['period', 'from', 'to', 'find', 'by', 'show']) url.searchParams.delete(name)
-  for (const [name, value] of Object.entries(periodParameters(view))) url.searchParams.set(name, value)
-  const { find, by, shown } = view
-  for (const [name, value] of Object.entries({ find, by, show: shown })) {
+  for (const [name, value] of Object.entries({ ...periodParameters(period), find, by, show })) {
     if (value !== '') url.searchParams.set(name, value)
   }
 }

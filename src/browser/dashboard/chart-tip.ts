@@ -7,7 +7,7 @@ import type { Adjustment, ChartNumbers } from './numbers.ts'
 export interface ChartData extends ChartNumbers {
   of: Unit
   ofAlso: Unit
-  shown: View['shown']
+  shown: View['show']
   /** The sums of the counts that it shows, with their units. */
   sums: string
   adjustments: readonly Adjustment[]

@@ -21,13 +21,13 @@ export function startListCsv(name: string, ask: (rows: number) => Promise<TypeNu
       const { list, chart } = await ask(MAX_ROWS)
       const { counters, more } = list
       const hasVisitors = counters.some(({ also }) => also !== undefined)
+      const fields = (['count', 'also', 'compared', 'before'] as const).filter(
+        (field) => hasVisitors || field !== 'also',
+      )
       saveCsv(
         `${name}-${readView().find || 'keys'}-${chart.first}-${chart.last}`,
-        ['key', 'count', ...(hasVisitors ? ['visitors'] : []), 'compared', 'before'],
-        counters.map(({ key, count, also, compared, before }) => [
-          key,
-          ...[count, ...(hasVisitors ? [also] : []), compared, before],
-        ]),
+        ['key', ...fields.map((field) => (field === 'also' ? 'visitors' : field))],
+        counters.map((counter) => [counter.key, ...fields.map((field) => counter[field])]),
       )
       const rows = showCount(counters.length)
       setText('list-csv-message', more ? `Saved the first ${rows} rows.` : `Rows saved: ${rows}.`)

@@ -115,15 +115,9 @@ export function takeIncluded(query: string): Numbers | null {
 /** The query for the numbers of a type, or of a counter if there is a key. */
 export function numbersQuery(about: { type: string; key?: string }, view: View, rows: number): string {
   const { period, from, to, by, find } = view
-  return new URLSearchParams({
-    ...about,
-    period,
-    tz: TIME_ZONE,
-    ...(period === 'custom' && { from, to }),
-    ...(by && { by }),
-    ...(find !== '' && { find }),
-    ...(rows !== 10 && { rows: String(rows) }),
-  }).toString()
+  const shown = { period, tz: TIME_ZONE, from, to, by, find, rows: rows === 10 ? '' : String(rows) }
+  const given = Object.entries(shown).filter(([, value]) => value !== '')
+  return new URLSearchParams({ ...about, ...Object.fromEntries(given) }).toString()
 }
 
 /** @throws {ApiError} */

@@ -167,10 +167,10 @@ function startChartCard(
   const chart = new Chart(name, units === null ? undefined : (from, to) => change({ period: 'custom', from, to }))
   let usual = 'day'
   units?.addEventListener('change', () => change({ by: (units.value === usual ? '' : units.value) as View['by'] }))
-  choice?.addEventListener('change', () => change({ shown: choice.value as View['shown'] }))
-  return ({ chart: numbers, adjustments = [] }, { period, shown: wanted }) => {
+  choice?.addEventListener('change', () => change({ show: choice.value as View['show'] }))
+  return ({ chart: numbers, adjustments = [] }, { period, show }) => {
     const { by, count, first, last, also } = numbers
-    const shown = also === undefined ? '' : wanted
+    const shown = also === undefined ? '' : show
     usual = period === '12m' ? 'month' : 'day'
     // One day or two have hours, and all time has months.
     choose(units, by, by !== 'hour' && period !== 'all')
