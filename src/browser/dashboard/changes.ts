@@ -29,7 +29,7 @@ export function startChangeForms(type: string, key: string, changed: () => void)
 }
 
 function startSetForms(type: string, key: string, changed: () => void): void {
-  const field = new Field('new-count', 'change-message')
+  const field = changeField('new-count', 'change-message')
   const set = async (count: bigint, resets: boolean) => {
     const before = await countOf(type, key)
     byId('confirm-also').hidden = true
@@ -67,7 +67,7 @@ function startSetForms(type: string, key: string, changed: () => void): void {
 }
 
 function startMoveForms(type: string, key: string): void {
-  const field = new Field('other-key', 'move-message')
+  const field = changeField('other-key', 'move-message')
   /** Offers what is possible instead. */
   const refuse = (text: string, instead: 'rename' | 'merge', other: string) => {
     const button = element('button', { type: 'button' }, instead === 'merge' ? 'Merge instead …' : 'Rename instead …')
@@ -113,38 +113,33 @@ function startMoveForms(type: string, key: string): void {
 const isTaken = (error: unknown) => error instanceof ApiError && error.code === 'counter_exists'
 
 /** A field of a change, and the message beside it. */
-class Field {
-  readonly input: HTMLInputElement
-  readonly #message: HTMLElement
-  #isBusy = false
-
-  constructor(id: string, messageId: string) {
-    this.input = byId<HTMLInputElement>(id)
-    this.#message = byId(messageId)
-    this.input.addEventListener('input', () => this.#clear())
+function changeField(id: string, messageId: string) {
+  const input = byId<HTMLInputElement>(id)
+  const message = byId(messageId)
+  let isBusy = false
+  const clear = () => {
+    input.removeAttribute('aria-invalid')
+    message.replaceChildren()
   }
-
-  /** Says what is wrong with the field. */
-  refuse(...what: (string | Node)[]): void {
-    this.#message.replaceChildren(...what)
-    this.input.setAttribute('aria-invalid', 'true')
-    this.input.focus()
-  }
-
-  /** Runs one change at a time: a click during a change does nothing. */
-  async change(work: () => Promise<void>): Promise<void> {
-    if (this.#isBusy) return
-    this.#isBusy = true
-    this.#clear()
-    await work().catch((error) => {
-      this.#message.textContent = messageOf(error)
-    })
-    this.#isBusy = false
-  }
-
-  #clear(): void {
-    this.input.removeAttribute('aria-invalid')
-    this.#message.replaceChildren()
+  input.addEventListener('input', clear)
+  return {
+    input,
+    /** Says what is wrong with the field. */
+    refuse(...what: (string | Node)[]): void {
+      message.replaceChildren(...what)
+      input.setAttribute('aria-invalid', 'true')
+      input.focus()
+    },
+    /** Runs one change at a time: a click during a change does nothing. */
+    async change(work: () => Promise<void>): Promise<void> {
+      if (isBusy) return
+      isBusy = true
+      clear()
+      await work().catch((error) => {
+        message.textContent = messageOf(error)
+      })
+      isBusy = false
+    },
   }
 }
 

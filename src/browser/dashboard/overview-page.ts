@@ -10,7 +10,7 @@ import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startShortcuts } from './shortcuts.ts'
-import { TopList } from './top-list.ts'
+import { startTopList } from './top-list.ts'
 
 /** The rows at first, how many "Show more" adds, and the most. */
 const ROWS = 10
@@ -24,7 +24,7 @@ const FIRST_RUN_MS = 20_000
 
 /** Starts the page of a type. */
 export function startOverviewPage(type: string): void {
-  const list = new TopList(type)
+  const list = startTopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
   input.value = readView().find
@@ -123,7 +123,7 @@ export function startOverviewPage(type: string): void {
     })
   }
   more.addEventListener('click', () => {
-    focusAt = list.length
+    focusAt = list.length()
     visible = Math.min(MAX_ROWS, visible + MORE)
     more.disabled = true
     page.showRows(visible)

@@ -1,6 +1,6 @@
 import { keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
-import { Chart } from './chart.ts'
+import { startChart } from './chart.ts'
 import { directionOf, showChange, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { byId, setText, unitOf } from './elements.ts'
 import { showClock, showDays } from './format-time.ts'
@@ -164,7 +164,7 @@ function startChartCard(
 ): (numbers: Numbers, view: View) => string {
   const units = document.querySelector<HTMLSelectElement>('#chart-by')
   const choice = document.querySelector<HTMLSelectElement>('#chart-shown')
-  const chart = new Chart(name, units === null ? undefined : (from, to) => change({ period: 'custom', from, to }))
+  const showChart = startChart(name, units === null ? undefined : (from, to) => change({ period: 'custom', from, to }))
   let usual = 'day'
   units?.addEventListener('change', () => change({ by: (units.value === usual ? '' : units.value) as View['by'] }))
   choice?.addEventListener('change', () => change({ show: choice.value as View['show'] }))
@@ -184,7 +184,7 @@ function startChartCard(
     setText('history-sum', sums)
     const compared = shown === 'also' ? { ...also!, until: numbers.until } : numbers
     showGrowthOf('history-change', compared, against(numbers))
-    chart.show({ ...numbers, of, ofAlso, shown, sums, adjustments })
+    showChart({ ...numbers, of, ofAlso, shown, sums, adjustments })
     return `${days}: ${sums}`
   }
 }

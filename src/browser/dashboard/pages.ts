@@ -7,7 +7,7 @@ import { byId, element, setText, startCopyButtons, startPage } from './elements.
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'
 import { startNumbers } from './page-numbers.ts'
-import { TopList } from './top-list.ts'
+import { startTopList } from './top-list.ts'
 
 /** The maximum number of requests that fail because the database does not answer. */
 const MAX_FAILURES = 5
@@ -47,7 +47,7 @@ function unchecked(error: unknown): { says: string[] } {
 
 /** Starts the page of a type for everybody. */
 function startPublicPage(type: string): void {
-  const list = new TopList(null)
+  const list = startTopList(null)
   // Somebody may have made the address from one of the dashboard.
   const { from, find, by } = readView()
   if (from || find || by) {

@@ -8,67 +8,59 @@ import type { ListedCounter } from './numbers.ts'
 const HEIGHT = 20
 const BAR_PART = 0.7
 
-/** The list of counters. A row that stays in it stays the same element, with its focus. */
-export class TopList {
-  readonly #type: string | null
-  readonly #body = byId('top')
-  #rows: ReadonlyMap<string, HTMLTableRowElement> = new Map()
-
-  /** @param type `null`: keys link to the counted pages, not to the dashboard */
-  constructor(type: string | null) {
-    this.#type = type
+/**
+ * Starts the list of counters. A row that stays in it stays the same element, with its focus.
+ * @param type `null`: keys link to the counted pages, not to the dashboard
+ */
+export function startTopList(type: string | null) {
+  const body = byId('top')
+  let rows: ReadonlyMap<string, HTMLTableRowElement> = new Map()
+  return {
+    length: () => body.childElementCount,
+    focus: (index: number) => body.children[index]?.querySelector('a')?.focus(),
+    /** Shows counters, unless text in the list is selected and nobody asked for another list. */
+    show(counters: readonly ListedCounter[], asked: boolean): void {
+      // Not for an empty list: the browser must lay out the page to know the selection.
+      const selection = rows.size === 0 ? null : getSelection()
+      if (!asked && selection?.isCollapsed === false && selection.containsNode(body, true)) return
+      const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
+      const focused = document.activeElement
+      const next = new Map(counters.map((counter) => [counter.key, rows.get(counter.key) ?? rowOf(type, counter)]))
+      for (const [key, row] of rows) if (!next.has(key)) row.remove()
+      rows = next
+      counters.forEach((counter, index) => {
+        const row = next.get(counter.key)!
+        fill(row, counter, most)
+        if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null)
+      })
+      // Moving an element takes the focus from it.
+      if (focused instanceof HTMLElement && body.contains(focused) && focused !== document.activeElement) {
+        focused.focus({ preventScroll: true })
+      }
+    },
   }
+}
 
-  get length(): number {
-    return this.#body.childElementCount
+function rowOf(type: string | null, { key, page }: ListedCounter): HTMLTableRowElement {
+  const name = element('th', { scope: 'row' }, linkOf(type, key, page))
+  if (page !== undefined && type !== null) {
+    const leads = element('a', { class: 'out', href: page, rel: 'noreferrer', title: 'Open this page' }, '↗')
+    leads.setAttribute('aria-label', `Open the page ${visibleKey(key)}`)
+    name.append(' ', leads)
   }
+  // Pages without visitors have no column for them.
+  const kinds = ['small-chart', 'count', ...(document.querySelector('.ranking .also') ? ['also'] : []), 'growth']
+  return element('tr', {}, name, ...kinds.map((kind) => element('td', { class: `number ${kind}` })))
+}
 
-  /** Shows counters, unless text in the list is selected and nobody asked for another list. */
-  show(counters: readonly ListedCounter[], asked: boolean): void {
-    // Not for an empty list: the browser must lay out the page to know the selection.
-    const selection = this.#rows.size === 0 ? null : getSelection()
-    if (!asked && selection?.isCollapsed === false && selection.containsNode(this.#body, true)) return
-    const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
-    const focused = document.activeElement
-    const rows = new Map(counters.map((counter) => [counter.key, this.#rows.get(counter.key) ?? this.#rowOf(counter)]))
-    for (const [key, row] of this.#rows) if (!rows.has(key)) row.remove()
-    this.#rows = rows
-    counters.forEach((counter, index) => {
-      const row = rows.get(counter.key)!
-      fill(row, counter, most)
-      if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
-    })
-    // Moving an element takes the focus from it.
-    if (focused instanceof HTMLElement && this.#body.contains(focused) && focused !== document.activeElement) {
-      focused.focus({ preventScroll: true })
-    }
+function linkOf(type: string | null, key: string, page: string | undefined): HTMLElement {
+  if (type !== null) {
+    const query = new URLSearchParams({ type, key, ...periodParameters(readView()) })
+    const href = `${basePath()}/counter?${query}`
+    return element('a', { class: 'whole', href, 'data-keeps-period': '' }, keyText(key))
   }
-
-  focus(index: number): void {
-    this.#body.children[index]?.querySelector('a')?.focus()
-  }
-
-  #rowOf({ key, page }: ListedCounter): HTMLTableRowElement {
-    const name = element('th', { scope: 'row' }, this.#linkOf(key, page))
-    if (page !== undefined && this.#type !== null) {
-      const leads = element('a', { class: 'out', href: page, rel: 'noreferrer', title: 'Open this page' }, '↗')
-      leads.setAttribute('aria-label', `Open the page ${visibleKey(key)}`)
-      name.append(' ', leads)
-    }
-    // Pages without visitors have no column for them.
-    const kinds = ['small-chart', 'count', ...(document.querySelector('.ranking .also') ? ['also'] : []), 'growth']
-    return element('tr', {}, name, ...kinds.map((kind) => element('td', { class: `number ${kind}` })))
-  }
-
-  #linkOf(key: string, page: string | undefined): HTMLElement {
-    if (this.#type !== null) {
-      const query = new URLSearchParams({ type: this.#type, key, ...periodParameters(readView()) })
-      const href = `${basePath()}/counter?${query}`
-      return element('a', { class: 'whole', href, 'data-keeps-period': '' }, keyText(key))
-    }
-    if (page === undefined) return element('span', {}, keyText(key))
-    return element('a', { class: 'whole', href: page, rel: 'noreferrer' }, keyText(key))
-  }
+  if (page === undefined) return element('span', {}, keyText(key))
+  return element('a', { class: 'whole', href: page, rel: 'noreferrer' }, keyText(key))
 }
 
 function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint): void {
