@@ -1,7 +1,7 @@
 import { FiltersEngine, Request } from '@ghostery/adblocker'
 import { describe, expect, it } from 'vitest'
 import { readReleases } from '../../scripts/assets/beacon-releases.ts'
-import { badgeAddress, pixelTag, scriptTag } from '../../src/browser/dashboard/snippets.ts'
+import { imageAddress, pixelTag, scriptTag } from '../../src/browser/dashboard/snippets.ts'
 import { COUNTER_SCRIPT, SCRIPT, STYLE } from '../../src/generated.ts'
 
 /**
@@ -48,7 +48,7 @@ function isBlocked(url: string, type: 'script' | 'stylesheet' | 'image' | 'xmlht
 }
 
 const srcOf = (html: string) => /src="([^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&')
-const LOOK = { label: '', color: '', style: '', period: '', compact: false }
+const LOOK = { label: '', color: '', style: '', period: '', compact: '' }
 
 describe.each(['https://example.com', 'https://example.com/counter'])('With the address %s', (address) => {
   it.each(['page_view', 'pages', 'views', 'hits', 'pageview'])(
@@ -59,8 +59,8 @@ describe.each(['https://example.com', 'https://example.com/counter'])('With the 
       const urls = {
         image: [
           pixel,
-          badgeAddress('badge', subject, LOOK),
-          badgeAddress('hit', subject, { ...LOOK, label: 'views' }),
+          imageAddress('badge', subject, LOOK),
+          imageAddress('hit', subject, { ...LOOK, label: 'views' }),
           `${address}/badge/${type}.svg?prefix=%2F`,
           `${address}/chart/${type}/%2Fblog%2Fhello.svg?period=90d`,
           `${address}/chart/${type}.svg?prefix=%2F`,

@@ -42,16 +42,16 @@ export function startBuilder(subject: snippets.Subject): void {
 
   const write = () => {
     const given = Object.fromEntries(new FormData(form)) as Record<string, string>
-    const { kind = '', label = '', color = '', style = '', period = '', days = '', format = '' } = given
-    const look = { label, color, style, period, compact: 'compact' in given }
+    const { kind = '', label = '', color = '', style = '', period = '', compact = '', days = '', format = '' } = given
     for (const field of fields) field.hidden = !field.dataset.for!.split(' ').includes(kind)
     const { hint = '', text } = KINDS[kind] ?? {}
     byId('snippet-hint').textContent = hint
     const isChart = kind === 'chart'
     if (text === undefined && !isChart && !form.checkValidity()) return
+    const look: Record<string, string> = isChart ? { period: days } : { label, color, style, period, compact }
     // The preview never counts.
-    const preview = isChart ? snippets.chartAddress(subject, days) : snippets.badgeAddress('badge', subject, look)
-    const image = kind === 'counting' ? snippets.badgeAddress('hit', subject, look) : preview
+    const preview = snippets.imageAddress(isChart ? 'chart' : 'badge', subject, look)
+    const image = kind === 'counting' ? snippets.imageAddress('hit', subject, look) : preview
     const alt = isChart ? `Chart of ${subject.unit}` : label || subject.unit
     byId<HTMLTextAreaElement>('snippet-code').value = text?.(subject, form.dataset) ?? imageAs(format, image, alt)
     clearTimeout(timer)

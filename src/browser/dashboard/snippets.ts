@@ -9,25 +9,18 @@ export interface Subject {
   unit: string
 }
 
-/** How a badge looks. An empty text means the default. */
-interface BadgeLook {
-  label: string
-  color: string
-  style: string
-  period: string
-  compact: boolean
-}
-
-/** The address of a badge. One of the kind `hit` counts each time it is loaded. */
-export function badgeAddress(kind: 'badge' | 'hit', { address, type, key }: Subject, look: BadgeLook): string {
-  const given = Object.entries({ ...look, compact: look.compact ? 'true' : '' })
-  const query = new URLSearchParams(given.filter(([, value]) => value !== '')).toString()
+/**
+ * The address of an image. One of the kind `hit` is a badge that counts each time it is loaded.
+ * @param look the parameters; empty ones are left out
+ */
+export function imageAddress(
+  kind: 'badge' | 'hit' | 'chart',
+  { address, type, key }: Subject,
+  look: Record<string, string>,
+): string {
+  const given = Object.entries(look).filter(([, value]) => value !== '')
+  const query = new URLSearchParams(given).toString()
   return `${address}/${kind}/${segment(type)}/${segment(key)}.svg${query && `?${query.replaceAll('+', '%20')}`}`
-}
-
-/** The address of a chart. @param period empty for 30 days */
-export function chartAddress({ address, type, key }: Subject, period: string): string {
-  return `${address}/chart/${segment(type)}/${segment(key)}.svg${period && `?period=${period}`}`
 }
 
 export function inMarkdown(image: string, alt: string): string {

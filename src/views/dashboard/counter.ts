@@ -17,9 +17,9 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
     viewer,
     type.name,
     html`<main id="main" data-page="counter" data-type="${type.name}"${unitOf(type)}>
-<p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
+<p><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
-${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
+${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, also, { more: ADJUSTMENTS })}
 ${builder(type, also, isCompanion(type, viewer.configured))}
 ${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type, viewer.configured))) : ''}
@@ -120,7 +120,7 @@ function builder(type: CounterType, also: CounterType | undefined, counted: bool
 <select name="days">${options(CHART_PERIODS)}</select></label>
 <label data-for="${IMAGES}">Write as
 <select name="format">${options({ markdown: 'Markdown', html: 'HTML', address: 'address' })}</select></label>
-<label data-for="${BADGES}" class="row"><input type="checkbox" name="compact"> Short: 1.2k</label>
+<label data-for="${BADGES}" class="row"><input type="checkbox" name="compact" value="true"> Short: 1.2k</label>
 </form>
 <div data-for="${IMAGES}" class="fields grounds"><p><img alt="Preview on a light ground"></p><p><img alt="Preview on a dark ground"></p></div>
 <p class="hint" id="snippet-hint"></p>

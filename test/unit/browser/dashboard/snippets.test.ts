@@ -1,31 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import * as snippets from '../../../../src/browser/dashboard/snippets.ts'
 
-const PLAIN = { label: '', color: '', style: '', period: '', compact: false }
+const PLAIN = { label: '', color: '', style: '', period: '', compact: '' }
 const of = (key: string, type = 'page_view') => ({ address: 'https://example.com/c', type, key, unit: 'views' })
 
 describe('A badge', () => {
   it('has only the parameters that differ from the defaults', () => {
-    expect(snippets.badgeAddress('badge', of('/a b'), PLAIN)).toBe('https://example.com/c/badge/page_view/%2Fa%20b.svg')
-    const look = { label: 'a b+c', color: '#0a0', style: 'flat-square', period: 'week', compact: true }
-    expect(snippets.badgeAddress('badge', of('/a'), look)).toBe(
+    expect(snippets.imageAddress('badge', of('/a b'), PLAIN)).toBe('https://example.com/c/badge/page_view/%2Fa%20b.svg')
+    const look = { label: 'a b+c', color: '#0a0', style: 'flat-square', period: 'week', compact: 'true' }
+    expect(snippets.imageAddress('badge', of('/a'), look)).toBe(
       'https://example.com/c/badge/page_view/%2Fa.svg?label=a%20b%2Bc&color=%230a0&style=flat-square&period=week&compact=true',
     )
-    expect(snippets.badgeAddress('hit', of('me'), { ...PLAIN, label: 'seen' })).toBe(
+    expect(snippets.imageAddress('hit', of('me'), { ...PLAIN, label: 'seen' })).toBe(
       'https://example.com/c/hit/page_view/me.svg?label=seen',
     )
   })
 
   it('is one image in Markdown and in HTML, whatever its key and its label', () => {
-    const image = snippets.badgeAddress('badge', of('a)](x "<'), { ...PLAIN, label: ')"<' })
+    const image = snippets.imageAddress('badge', of('a)](x "<'), { ...PLAIN, label: ')"<' })
     expect(snippets.inMarkdown(image, 'a]b[c')).toMatch(/^!\[a\\\]b\\\[c\]\([^()\s"<]+\)$/)
     expect(snippets.inHtml(image, '"><script>')).toMatch(/^<img src="[^"<]+" alt="&quot;>&lt;script>">$/)
   })
 })
 
 it('A chart has its period unless it is 30 days', () => {
-  expect(snippets.chartAddress(of('/a (b)'), '')).toBe('https://example.com/c/chart/page_view/%2Fa%20%28b%29.svg')
-  expect(snippets.chartAddress(of('a', 'x'), '90d')).toBe('https://example.com/c/chart/x/a.svg?period=90d')
+  expect(snippets.imageAddress('chart', of('/a (b)'), { period: '' })).toBe(
+    'https://example.com/c/chart/page_view/%2Fa%20%28b%29.svg',
+  )
+  expect(snippets.imageAddress('chart', of('a', 'x'), { period: '90d' })).toBe(
+    'https://example.com/c/chart/x/a.svg?period=90d',
+  )
 })
 
 it('A script, an image and an element name their type only where it is needed', () => {
