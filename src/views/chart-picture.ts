@@ -33,15 +33,11 @@ export async function drawPicture(counts: readonly number[]): Promise<Uint8Array
     if (y === PICTURE_HEIGHT - MARGIN) fill(MARGIN, PICTURE_WIDTH - MARGIN)
     rows.set(row, y * ROW_BYTES)
   }
-  const header = new DataView(new ArrayBuffer(13))
-  header.setUint32(0, PICTURE_WIDTH)
-  header.setUint32(4, PICTURE_HEIGHT)
-  // One bit, of a palette.
-  header.setUint8(8, 1)
-  header.setUint8(9, 3)
+  const size = [PICTURE_WIDTH, PICTURE_HEIGHT].flatMap((pixels) => [0, 0, pixels >> 8, pixels & 255])
   const parts = [
     Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
-    chunk('IHDR', new Uint8Array(header.buffer)),
+    // One bit a pixel, of a palette.
+    chunk('IHDR', Uint8Array.of(...size, 1, 3, 0, 0, 0)),
     chunk('PLTE', Uint8Array.from(PALETTE)),
     chunk('IDAT', await deflated(rows)),
     chunk('IEND', new Uint8Array()),
