@@ -25,15 +25,6 @@ const DAY_MS = 86_400_000
 /** The tiles whose period has one before it. */
 const COMPARED = ['today', '7d', '30d', '12m'] as const
 
-interface NumbersPage<N extends Numbers> {
-  refresh(): void
-  /** Shows another view, and puts it into the address. */
-  change(view: Partial<View>): void
-  showRows(rows: number): void
-  /** Reads the numbers with another number of rows, without showing them. @throws {ApiError} */
-  ask(rows: number, view?: Partial<View>): Promise<N>
-}
-
 interface PageParts<N extends Numbers> {
   type: string
   key?: string
@@ -44,12 +35,7 @@ interface PageParts<N extends Numbers> {
 }
 
 /** Keeps a page's numbers up to date. The address names the view; until its numbers arrive, the old ones are dimmed. */
-export function startNumbers<N extends Numbers>({
-  type,
-  key,
-  rows = 10,
-  show: showMore,
-}: PageParts<N>): NumbersPage<N> {
+export function startNumbers<N extends Numbers>({ type, key, rows = 10, show: showMore }: PageParts<N>) {
   const [of, ofAlso] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
   const showCard = startChartCard(key === undefined ? type : `${type}-${key}`, [of, ofAlso], change)
   let view = readView()
@@ -129,12 +115,15 @@ export function startNumbers<N extends Numbers>({
   })
   return {
     refresh,
+    /** Shows another view, and puts it into the address. */
     change,
-    showRows(wanted) {
+    showRows(wanted: number) {
       rows = wanted
       refresh()
     },
-    ask: (rows, more) => askNumbers(numbersQuery(about, { ...view, ...more }, rows)) as Promise<N>,
+    /** Reads the numbers with another number of rows, without showing them. @throws {ApiError} */
+    ask: (rows: number, more?: Partial<View>) =>
+      askNumbers(numbersQuery(about, { ...view, ...more }, rows)) as Promise<N>,
   }
 }
 
