@@ -95,21 +95,15 @@ async function readListed(source: Source, type: CounterType, prefix: string, per
   if (isListed && found.ranked) return found
   const { counters } = await readLeading(source, type, period, LEADING)
   const text = source.asked.find.toLowerCase()
-  const matches = counters.filter(({ name }) =>
-    isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text),
-  )
+  const isMatch = (name: string) => (isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text))
+  const matches = counters.filter(({ name }) => isMatch(name))
   const all = [...new Map([...matches, ...found.counters].map((counter) => [counter.recordId, counter])).values()]
   if (found.ranked) all.sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : 0))
   return { ...found, counters: all.slice(0, rows), more: found.more || all.length > rows }
 }
 
 /** The counters with the highest counts of the type. */
-async function readLeading(
-  { db, asked }: Source,
-  type: CounterType,
-  period: ChosenPeriod,
-  rows: number,
-): Promise<Ranking> {
+async function readLeading({ db, asked }: Source, type: CounterType, period: ChosenPeriod, rows: number) {
   if (asked.period !== 'all') return readRanking(db, type, period, rows)
   const top = await readTop(db, type, { period: 'all' }, rows + 1)
   return { counters: top.slice(0, rows), more: top.length > rows, certain: true }
@@ -133,16 +127,9 @@ async function readFound(source: Source, type: CounterType, prefix: string, peri
 }
 
 /** The counts of counters in the period, or in all time. */
-async function countsIn(
-  { db, asked }: Source,
-  counters: readonly CounterPlace[],
-  period: ChosenPeriod,
-): Promise<bigint[]> {
+async function countsIn({ db, asked }: Source, counters: readonly CounterPlace[], period: ChosenPeriod) {
   if (asked.period !== 'all') return (await readPeriodCounts(db, counters, [period]))[0]!
-  const readings = await readCounters(
-    db,
-    counters.map((counter) => ({ ...counter, name: '' })),
-    'rolled',
-  )
+  const unnamed = counters.map((counter) => ({ ...counter, name: '' }))
+  const readings = await readCounters(db, unnamed, 'rolled')
   return readings.map(({ total }) => total)
 }

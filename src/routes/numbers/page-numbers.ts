@@ -3,13 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import { DAY_MS } from '../../counters/calendar.ts'
 import type { ChosenPeriod } from '../../counters/history/comparison.ts'
 import { historyOfCounter, historyOfSum } from '../../counters/history/read-history.ts'
-import {
-  MAX_PUBLIC_PENDING_OF_TYPE,
-  readSum,
-  type SumOf,
-  type SumReading,
-  sumOf,
-} from '../../counters/history/read-sum.ts'
+import { MAX_PUBLIC_PENDING_OF_TYPE, readSum, type SumOf, sumOf } from '../../counters/history/read-sum.ts'
 import type { AddressCache } from '../../counters/keys/counter-address.ts'
 import { checkPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
@@ -54,16 +48,12 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
 }
 
 /** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
-async function shownSum(
-  { db, asked: { find } }: Source,
-  { recordType, prefixes }: CounterType,
-  { range: { edges } }: ChosenPeriod,
-): Promise<SumOf> {
+async function shownSum({ db, asked: { find } }: Source, { recordType, prefixes }: CounterType, period: ChosenPeriod) {
   const all = await sumOf(recordType, null)
   if (!prefixes.includes(find)) return all
   try {
     // The figures and the chart have most rows in common.
-    await checkPrefix(db, { recordType, name: find }, { rows: Math.max(FIGURE_ROWS, edges.length) })
+    await checkPrefix(db, { recordType, name: find }, { rows: Math.max(FIGURE_ROWS, period.range.edges.length) })
     return await sumOf(recordType, find)
   } catch (error) {
     if (error instanceof TooManyKeys) return all
@@ -71,7 +61,7 @@ async function shownSum(
   }
 }
 
-function readTotal({ db, config: { ranges }, recent }: Source, of: SumOf): Promise<SumReading> {
+function readTotal({ db, config: { ranges }, recent }: Source, of: SumOf) {
   const mostPending = recent === null ? 0 : MAX_PUBLIC_PENDING_OF_TYPE
   return readSum(db, of, { mostPending, maxRows: null, period: null, ranges })
 }
@@ -117,11 +107,9 @@ export async function counterNumbers(
     rolled: toJsonNumber(total),
     pending: toJsonNumber(pending!),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
-    adjustments: own.history.units.adjustments.map(({ at, kind, count }) => ({
-      at: at.toISOString(),
-      kind,
-      count: toJsonNumber(count),
-    })),
+    adjustments: own.history.units.adjustments.map(({ at, kind, count }) => {
+      return { at: at.toISOString(), kind, count: toJsonNumber(count) }
+    }),
     ...(other && { also: { figures: other.history.figures, total: toJsonNumber(countIn(other.reading)) } }),
   }
 }
