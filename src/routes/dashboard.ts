@@ -118,7 +118,7 @@ dashboard.post('/login', guarded, async (c) => {
     return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
   await startSession(c, token)
   keepVisitorZone(c, form.get('zone') ?? '')
-  return redirect(c, ownPath(next), 303)
+  return redirect(c, next, 303)
 })
 
 dashboard.post('/logout', guarded, (c) => {
@@ -132,7 +132,7 @@ dashboard.post('/own-visits', guarded, async (c) => {
   const { form, next } = await readForm(c)
   if ((await sessionToken(c)) === null) return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })
   setMark(c, form.get('count') === 'no')
-  return redirect(c, ownPath(next), 303)
+  return redirect(c, next, 303)
 })
 
 /** Where the pages of this Worker are. */
@@ -155,7 +155,8 @@ function redirect(c: Context<AppEnv>, to: string, status: 302 | 303): Response {
 async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; next: string }> {
   checkOwnPage(c)
   const form = new URLSearchParams(await readText(c, MAX_FORM_BYTES))
-  return { form, next: form.get('next') ?? '/' }
+  const next = form.get('next') ?? ''
+  return { form, next: OWN_PATH.test(next) ? next : '/' }
 }
 
 /** What the signed-in user may see and do; `null` if nobody is signed in. */
@@ -172,21 +173,17 @@ export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   }
 }
 
-function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, { next, ...more }: Partial<SignIn> = {}) {
+function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, shown: Partial<SignIn> = {}) {
   const type = c.get('isolate').config.types.get(c.req.query('type') ?? '')
   const about: SignIn = {
-    ...more,
+    next: pageOf(c),
+    ...shown,
     ...siteOf(c),
-    next: ownPath(next ?? pageOf(c)),
     // Signing out makes the browser forget its time zone, but not the end of a session.
     ended: c.req.method === 'GET' && visitorZone(c) !== undefined,
     ...(type?.publicPage && { publicType: type }),
   }
   return page(c, status, signInPage(about))
-}
-
-function ownPath(next: string): string {
-  return OWN_PATH.test(next) ? next : '/'
 }
 
 export function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 404 | 429, content: Html) {
