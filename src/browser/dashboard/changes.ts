@@ -2,8 +2,7 @@ import { basePath, periodParameters, readView } from './address.ts'
 import { adjustCount, countOf, findCounter, type Move, moveCounter, newKey, setCount } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { readTypedCount, showChange, showCount } from './counts.ts'
-import { byId, element, keyText } from './elements.ts'
-import { withStorage } from './storage.ts'
+import { byId, element, keyText, withStorage } from './elements.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)

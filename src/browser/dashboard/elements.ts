@@ -8,26 +8,21 @@ export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   return found as Kind
 }
 
-/** Creates an element. Its content is text or elements, never markup, because keys come from strangers. */
-export function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  attributes: Record<string, string>,
-  ...content: (Node | string)[]
-): HTMLElementTagNameMap[Name] {
-  const made = document.createElement(name)
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
-  made.append(...content)
-  return made
+type Attributes = Record<string, string | number>
+/** Text or elements, never markup, because keys come from strangers. */
+type Content = (Node | string)[]
+
+export function element<Name extends keyof HTMLElementTagNameMap>(name: Name, given: Attributes, ...content: Content) {
+  return filled(document.createElement(name), given, content)
 }
 
 /** Creates an element of a drawing. */
-export function shape(
-  name: string,
-  attributes: Record<string, string | number>,
-  ...content: (Node | string)[]
-): SVGElement {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value))
+export function shape(name: string, given: Attributes, ...content: Content) {
+  return filled(document.createElementNS('http://www.w3.org/2000/svg', name), given, content)
+}
+
+function filled<Made extends Element>(made: Made, given: Attributes, content: Content): Made {
+  for (const [attribute, value] of Object.entries(given)) made.setAttribute(attribute, String(value))
   made.append(...content)
   return made
 }
@@ -73,6 +68,15 @@ export async function copies(text: string): Promise<boolean> {
     return true
   } catch {
     return false
+  }
+}
+
+/** Uses the browser's storage. Browsers that block it throw; then the answer is `null`. */
+export function withStorage<Found>(use: () => Found): Found | null {
+  try {
+    return use()
+  } catch {
+    return null
   }
 }
 

@@ -1,6 +1,5 @@
 import type { View } from './address.ts'
-import { byId } from './elements.ts'
-import { withStorage } from './storage.ts'
+import { byId, withStorage } from './elements.ts'
 
 const PERIODS: Record<string, View['period']> = { t: 'today', w: '7d', m: '30d', y: '12m' }
 
