@@ -1,6 +1,7 @@
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import type { ChosenPeriod, Comparison } from '../../counters/history/comparison.ts'
 import { readRows } from '../../counters/history/list-rows.ts'
+import type { Compared } from '../../counters/history/period-counts.ts'
 import {
   type Ranking,
   readPeriodCounts,
@@ -14,7 +15,6 @@ import { TooManyKeys } from '../../counters/keys/prefix.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
 import { toJsonNumber } from '../../database/values.ts'
-import { comparedNumbers } from './history-numbers.ts'
 import { firstHour, periodOf, type Source } from './numbers-query.ts'
 
 /** The most rows and units of the small charts. A file with more rows has none. */
@@ -133,3 +133,10 @@ async function countsIn({ db, asked }: Source, counters: readonly CounterPlace[]
   const readings = await readCounters(db, unnamed, 'rolled')
   return readings.map(({ total }) => total)
 }
+
+/** A count and what is compared of it, as JSON. */
+export function comparedNumbers({ count, compared, before }: Omit<Compared, 'spans'>) {
+  return { count: toJsonNumber(count), compared: orNull(compared), before: orNull(before) }
+}
+
+const orNull = (count: bigint | null) => (count === null ? null : toJsonNumber(count))

@@ -1,17 +1,22 @@
 import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
-import { DAY_MS } from '../../counters/calendar.ts'
-import type { ChosenPeriod } from '../../counters/history/comparison.ts'
-import { historyOfCounter, historyOfSum } from '../../counters/history/read-history.ts'
+import { DAY_MS, dayText } from '../../counters/calendar.ts'
+import { type ChosenPeriod, chosenPeriod } from '../../counters/history/comparison.ts'
+import { type Compared, readPeriods } from '../../counters/history/period-counts.ts'
+import { type HistoryReader, historyOfCounter, historyOfSum } from '../../counters/history/read-history.ts'
 import { MAX_PUBLIC_PENDING_OF_TYPE, readSum, type SumOf, sumOf } from '../../counters/history/read-sum.ts'
 import type { AddressCache } from '../../counters/keys/counter-address.ts'
 import { checkPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import { counterOfKey } from '../../service/named-counters.ts'
-import { chartOf, FIGURE_ROWS, firstUnit, readHistory } from './history-numbers.ts'
-import { readList } from './list-numbers.ts'
+import { comparedNumbers, readList } from './list-numbers.ts'
 import { periodOf, type Source } from './numbers-query.ts'
+
+/** The periods of the figures. */
+const FIGURES = ['30d', '7d', 'today', '12m'] as const
+/** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
+const FIGURE_ROWS = 120
 
 /**
  * The numbers of a type's page, as of the last roll-up. They are about the prefix in the search, if the type lists it and it has
@@ -88,10 +93,12 @@ export async function counterNumbers(
   { type, key, types }: { type: CounterType; key: string; types: readonly CounterType[] },
 ) {
   const period = periodOf(source)
+  // From then on every day that was counted has its hours: the day before is not expired yet in any case.
+  const hoursSince = source.now.getTime() - (source.config.history.hourDays - 1) * DAY_MS
   const read = async (of: CounterType) => {
     const counter = await counterOfKey(addresses, of, key)
     const [history, [reading]] = await Promise.all([
-      readHistory(source, period, historyOfCounter(source.db, counter, hoursSince(source))),
+      readHistory(source, period, historyOfCounter(source.db, counter, hoursSince)),
       readCounters(source.db, [counter]),
     ])
     return { history, reading: reading! }
@@ -114,7 +121,66 @@ export async function counterNumbers(
   }
 }
 
-/** Since when every day that was counted has its hours. The day before is not expired yet in any case. */
-function hoursSince({ now, config }: Source): number {
-  return now.getTime() - (config.history.hourDays - 1) * DAY_MS
+/** What is read of the history of a type, a prefix or a counter: its figures as JSON, and a period. */
+type ReadHistory = Awaited<ReturnType<typeof readHistory>>
+
+/** Reads the figures, and a period: its units, and what of it is compared. */
+async function readHistory({ asked: { tz }, now }: Source, period: ChosenPeriod, reader: HistoryReader) {
+  const periods = FIGURES.map((name) => chosenPeriod({ name }, tz, now))
+  const { compared, units } = await readPeriods(reader, [...periods, period], now.getTime())
+  const figures = FIGURES.map((name, index) => [name, comparison(periods[index]!, compared[index]!)] as const)
+  return {
+    figures: Object.fromEntries(figures) as Record<(typeof FIGURES)[number], ReturnType<typeof comparison>>,
+    compared: compared.at(-1)!,
+    units,
+  }
+}
+
+/** `until`: up to where a running period is compared. */
+function comparison({ to, range: { zone } }: ChosenPeriod, { spans, ...counts }: Compared) {
+  const isCut = spans !== null && spans.current.to < to
+  return { ...comparedNumbers(counts), until: isCut ? zone.clockTime(spans.current.to) : null }
+}
+
+/** The index of the first unit that is shown: all time begins with the first month that has something. */
+function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory | undefined): number {
+  const last = units.starts.length - 1
+  const begins = (count: bigint, index: number) =>
+    count !== 0n || (also?.units.counts[index] ?? 0n) !== 0n || index === last
+  return asked.period === 'all' ? units.counts.findIndex(begins) : 0
+}
+
+/**
+ * The chart as JSON. Units that have not begun have no count.
+ * @param also the history of the type that counts the same visits in another way
+ */
+function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: ReadHistory) {
+  const { range, from, to, earlier } = period
+  const { starts, counts, previous, imported, running } = own.units
+  const first = firstUnit(source, own, also)
+  const sum = (units: readonly bigint[]) => units.reduce((sum, count) => sum + count, 0n)
+  const day = (at: number) => dayText(range.zone.dateAt(at))
+  const isToCome = (index: number) => running !== null && index > running
+  // Nothing is drawn of a time before counting began.
+  const beforeFirst = own.compared.spans && earlier && day(earlier(from))
+  return {
+    by: period.by,
+    ...comparison(period, { ...own.compared, count: sum(counts) }),
+    ...(also && { also: comparedNumbers({ ...also.compared, count: sum(also.units.counts) }) }),
+    first: day(first > 0 ? starts[first]! : from),
+    last: day(Math.min(to - 1, source.now.getTime())),
+    beforeFirst: beforeFirst ?? null,
+    running: running === null ? null : running - first,
+    points: starts.slice(first).map((start, place) => {
+      const index = first + place
+      const countOf = (units: readonly bigint[]) => (isToCome(index) ? null : toJsonNumber(units[index]!))
+      return {
+        start: range.zone.clockTime(start),
+        count: countOf(counts),
+        ...(also && { also: countOf(also.units.counts) }),
+        ...(beforeFirst && { before: previous[index] === null ? null : toJsonNumber(previous[index]!) }),
+        ...(imported[index] && { imported: true }),
+      }
+    }),
+  }
 }
