@@ -25,7 +25,6 @@ import { type Isolate, openConfigured } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Html, Site, Viewer } from '../views/dashboard/layout.ts'
-import { type IncludedNumbers, numbersElement } from '../views/dashboard/numbers.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
 import {
@@ -192,15 +191,14 @@ export function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 404 | 429, co
 }
 
 /** Sends a page at once, and its numbers once they are read: a browser starts with the page meanwhile. */
-function pageWithNumbers(c: Context<AppEnv>, content: Html, numbers: Promise<IncludedNumbers | null>): Response {
+function pageWithNumbers(c: Context<AppEnv>, content: Html, numbers: Promise<string>): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream({
     async start(stream) {
       const text = String(await content)
       const end = text.lastIndexOf('</body>')
       stream.enqueue(encoder.encode(text.slice(0, end)))
-      const of = await numbers
-      stream.enqueue(encoder.encode((of === null ? '' : numbersElement(of)) + text.slice(end)))
+      stream.enqueue(encoder.encode((await numbers) + text.slice(end)))
       stream.close()
     },
   })

@@ -13,7 +13,7 @@ import { readQuery } from '../http/url.ts'
 import { openConfigured } from '../isolate.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
-import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
+import { numbersElement } from '../views/dashboard/numbers.ts'
 import { type AskedNumbers, DEFAULT_ROWS, numbersQuery } from './numbers/numbers-query.ts'
 import { counterNumbers, typeNumbers } from './numbers/page-numbers.ts'
 
@@ -49,12 +49,12 @@ export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
 }
 
 /**
- * The numbers in a page, by the query of its address and its visitor's last time zone. `null` if that is unknown, or if they cannot
- * be read soon: the page then asks for them, and reports the problem. It never fails.
+ * The element with the numbers of a page, by the query of its address and its visitor's last time zone. Empty if that is unknown, or
+ * if they cannot be read soon: the page then asks for them, and reports the problem. It never fails.
  */
-export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<IncludedNumbers | null> {
+export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<string> {
   const tz = visitorZone(c)
-  if (tz === undefined) return null
+  if (tz === undefined) return ''
   const { period, from, to, by, find = '' } = c.req.query()
   const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
   const view = {
@@ -70,12 +70,12 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<I
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
-    return { query, numbers: await pageNumbers(c, page, db, { ...view, find, rows: DEFAULT_ROWS }) }
+    return numbersElement(query, await pageNumbers(c, page, db, { ...view, find, rows: DEFAULT_ROWS }))
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.
     const problem = problemOf(error)
     if (problem.code === 'internal_error') logFailure(c, problem)
-    return null
+    return ''
   }
 }
 

@@ -6,13 +6,6 @@ import type { Html } from './layout.ts'
 export const TILES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months', all: 'All time' }
 const OTHERS = { yesterday: 'Yesterday', month: 'This month', 'last-month': 'Last month', '90d': '90 days' }
 
-/** Numbers in a page, so that its script need not ask for them first. */
-export interface IncludedNumbers {
-  /** The query for which the script takes them. */
-  query: string
-  numbers: unknown
-}
-
 /**
  * The periods with their figures, and the chart of the chosen one, for a type or a counter.
  * @param also the type whose figures are shown too (`shownCompanion`)
@@ -53,8 +46,8 @@ export function options(texts: Record<string, string>): Html {
   return html`${Object.entries(texts).map(([value, text]) => html`<option value="${value}">${text}</option>`)}`
 }
 
-/** Numbers as data in a page. */
-export function numbersElement({ query, numbers }: IncludedNumbers): string {
+/** Numbers as data in a page, so that its script need not ask for them first. @param query for which the script takes them */
+export function numbersElement(query: string, numbers: unknown): string {
   // No key may end the element.
   const json = JSON.stringify(numbers).replaceAll('<', '\\u003c')
   return String(html`<script type="application/json" id="numbers" data-query="${query}">${raw(json)}</script>\n`)
