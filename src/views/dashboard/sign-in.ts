@@ -15,11 +15,8 @@ export interface SignIn extends Site {
   publicType?: CounterType
 }
 
-const NOT_READY = html`<p class="notice">The database does not have the tables that this version needs. Sign in to make them.</p>
-`
-
-const ENDED = html`<p class="notice">Your session has ended. Sign in again.</p>
-`
+const NOT_READY = html`<p class="notice">The database does not have the tables that this version needs. Sign in to make them.</p>`
+const ENDED = html`<p class="notice">Your session has ended. Sign in again.</p>`
 
 export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Html {
   const { base, site } = at
@@ -29,7 +26,9 @@ export function signInPage({ next, message, notReady, ended, publicType, ...at }
     at,
     html`<main class="sign-in" id="main">
 <h1>${site}</h1>
-${notReady ? NOT_READY : ''}${ended ? ENDED : ''}<form method="post" action="${base}/login">
+${notReady ? NOT_READY : ''}
+${ended ? ENDED : ''}
+<form method="post" action="${base}/login">
 <input name="user" value="API token" autocomplete="username" hidden>
 <label for="token">API token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${invalid}>
