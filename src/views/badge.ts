@@ -185,7 +185,7 @@ function isBright(paint: string): boolean {
 }
 
 /** All digits, or compact ("1.2k"). Compact counts are truncated: no badge says 1M before the count reaches a million. */
-export function showCount(count: bigint, { compact }: { compact: boolean }): string {
+export function showCount(count: bigint, { compact = false } = {}): string {
   if (!compact) return new Intl.NumberFormat('en').format(count)
   const format = { notation: 'compact', maximumFractionDigits: 1, roundingMode: 'trunc' } as const
   // The SI prefix for a thousand is a lower-case k; Intl writes a capital K.
@@ -194,7 +194,7 @@ export function showCount(count: bigint, { compact }: { compact: boolean }): str
 
 /** All digits and the unit: "1,234 views", "1 view", or "views: 1" for a unit without a singular. */
 export function showUnits(count: bigint, { unit, unitOne }: Pick<CounterType, 'unit' | 'unitOne'>): string {
-  const digits = showCount(count, { compact: false })
+  const digits = showCount(count)
   if (count !== 1n) return `${digits} ${unit}`
   return unitOne === null ? `${unit}: ${digits}` : `${digits} ${unitOne}`
 }

@@ -28,14 +28,13 @@ const STYLE =
 
 /** Draws a chart for pages that show images only: light and dark in one file, with its numbers as text. @returns an SVG document */
 export function drawChart({ of, by, starts, counts, today }: ChartImage): string {
-  const exact = (count: bigint) => showCount(count, { compact: false })
   const total = counts.reduce((sum, count) => sum + count, 0n)
   const sum = showUnits(total, of)
   const days = showDays(starts[0]!, today)
   const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
   const where =
     by === 'day' ? `on ${showDay(starts[most]!)}` : `in ${inUtc(starts[most]!, { month: 'short', year: 'numeric' })}`
-  const about = counts[most]! > 0n ? `Most: ${exact(counts[most]!)} ${where}.` : 'Nothing was counted.'
+  const about = counts[most]! > 0n ? `Most: ${showCount(counts[most]!)} ${where}.` : 'Nothing was counted.'
   const values = counts.map(Number)
   const lines = gridLines(Math.min(...values), Math.max(...values))
   const y = (value: number) => tenths(BOTTOM - ((value - lines[0]!) / (lines.at(-1)! - lines[0]!)) * (BOTTOM - TOP))

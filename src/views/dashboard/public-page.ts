@@ -96,10 +96,5 @@ ${rows}</tbody></table>
 <p class="hint">Days begin at midnight in UTC. ${checked}</p>`
 }
 
-function exact(count: number): string {
-  return showCount(bigintOf(count), { compact: false })
-}
-
-function bigintOf(count: number): bigint {
-  return BigInt(JSON.stringify(count))
-}
+const bigintOf = (count: number) => BigInt(JSON.stringify(count))
+const exact = (count: number) => showCount(bigintOf(count))
