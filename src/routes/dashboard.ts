@@ -168,7 +168,8 @@ export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
     configured: [...c.get('isolate').config.types.values()],
     ofAllTypes: token.types === null,
     mayChange: includes(token.scope, 'manage'),
-    ownVisits: { marked: isMarked(c), next: pageOf(c) },
+    marked: isMarked(c),
+    next: pageOf(c),
   }
 }
 

@@ -50,12 +50,10 @@ export interface Viewer extends Site {
   /** Whether these are all types. If so, the user may see the status too. */
   ofAllTypes: boolean
   mayChange: boolean
-  ownVisits: {
-    /** Whether visits from this browser do not count. */
-    marked: boolean
-    /** The page to return to after a change: its path below the base path. */
-    next: string
-  }
+  /** Whether visits from this browser do not count. */
+  marked: boolean
+  /** The page to return to after a change of that: its path below the base path. */
+  next: string
 }
 
 /** @param current the name of the page's type; empty: a page without numbers */
@@ -91,7 +89,7 @@ ${hasNumbers ? shortcuts({ hasList: script === SCRIPT }) : ''}`,
 /** The dot, which `src/browser/dashboard/live-state.ts` fills. A phone leaves out the minutes. */
 const LIVE = html`<p id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span><span id="state-minutes"></span></p>`
 
-function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {
+function ownVisits({ base, marked, next }: Viewer): Html {
   return html`<form method="post" action="${base}/own-visits">
 <input type="hidden" name="next" value="${next}">
 <input type="hidden" name="count" value="${marked ? 'yes' : 'no'}">
