@@ -3,7 +3,7 @@ import { basePath } from './address.ts'
 import { startBuilder } from './builder.ts'
 import { showLastChange, startChangeForms } from './changes.ts'
 import { showChange, showCount } from './counts.ts'
-import { byId, element, numberCell, setText, startCopyButtons, startPage } from './elements.ts'
+import { byId, element, numberCell, setText, startPage } from './elements.ts'
 import { showMoment } from './format-time.ts'
 import { startRollUpState } from './live-state.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
@@ -25,7 +25,6 @@ startPage(({ type = '', unit = '' }) => {
   })
   startBuilder({ address: location.origin + basePath(), type, key, unit })
   startChangeForms(type, key, page.refresh)
-  startCopyButtons()
   startRollUpState(page.refresh)
   startShortcuts(page.change)
   showLastChange()

@@ -4,7 +4,7 @@ import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { type Count, showCount, showUnits } from './counts.ts'
 import { startListCsv } from './csv-buttons.ts'
-import { byId, setText, startCopyButtons, unitOf } from './elements.ts'
+import { byId, setText, unitOf } from './elements.ts'
 import { startRollUpState } from './live-state.ts'
 import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
@@ -129,7 +129,6 @@ export function startOverviewPage(type: string): void {
     page.showRows(visible)
   })
   startListCsv(type, page.ask)
-  startCopyButtons()
   startRollUpState(page.refresh)
   startShortcuts(page.change)
 }

@@ -3,7 +3,7 @@ import { basePath, readView } from './address.ts'
 import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { showLastChange } from './changes.ts'
-import { byId, element, setText, startCopyButtons, startPage } from './elements.ts'
+import { byId, element, setText, startPage } from './elements.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'
 import { startNumbers } from './page-numbers.ts'
@@ -69,7 +69,6 @@ function startPublicPage(type: string): void {
 function startSetupPage(): void {
   const button = document.querySelector<HTMLButtonElement>('#make-tables')
   if (button === null) return
-  startCopyButtons()
   button.addEventListener('click', async () => {
     button.disabled = true
     byId('deploy-request').hidden = true
