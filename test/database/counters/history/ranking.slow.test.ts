@@ -17,6 +17,7 @@ import { selectionOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
+import { hexOf } from '../../../../src/database/values.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
@@ -190,7 +191,7 @@ describe('A ranking of very many counters', () => {
   it('has the keys as they were counted, with spaces and in any script', async () => {
     const db = await freshDatabase()
     const keys = ['/a b  c ', ' ', '/grüße/日本語/🎉', '\ufeff/mark', "it's \\ 100 %"]
-    const bytes = keys.map((key, i) => `(1, ${i + 1}, x'${Buffer.from(key).toString('hex')}')`)
+    const bytes = keys.map((key, i) => `(1, ${i + 1}, x'${hexOf(new TextEncoder().encode(key))}')`)
     await db.insert('counter_names', bytes)
     await db.insert(
       'counter_periods',
