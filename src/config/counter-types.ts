@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
+import type { Purpose } from '../visits/bots.ts'
 import { flag, integer, orNull, table, textThat } from './setting-schemas.ts'
 
 const MAX_TITLE = 60
@@ -199,6 +200,11 @@ export const counterType = table({
     }
   }),
 )
+
+/** Seconds within which a visitor counts once; 0: every time, as with image proxies, which hide their visitors. */
+export function windowOf({ dedupeSeconds }: CounterType, purpose: Purpose): number {
+  return purpose === 'image' ? 0 : (dedupeSeconds ?? (purpose === 'download' ? DOWNLOAD_WINDOW_SECONDS : 0))
+}
 
 /** A kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
 export type CounterType = Readonly<Omit<z.output<typeof counterType>, 'title'> & { name: string; title: string }>

@@ -27,6 +27,8 @@ export function visitorOf(c: Context<AppEnv>): Visitor {
     agent: headers.get('User-Agent') ?? '',
     // Most requests have no cookie.
     marked: headers.has('Cookie') && isMarked(c),
+    // Hono calls the handler of GET for HEAD too.
+    isHead: c.req.method === 'HEAD',
     headers,
   }
 }

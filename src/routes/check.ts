@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
+import { type CounterType, windowOf } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
@@ -75,8 +75,6 @@ async function checkHit(
     visitor: page === null ? visitor : onPage(visitor, page.origin),
     purpose: isDownload ? 'download' : 'page',
     automated: automated === '1',
-    dedupeSeconds: 0,
-    advice: '',
   })
   const reason = /reason=(\w+)/.exec(said)?.[1] as HitReason | undefined
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
@@ -119,12 +117,10 @@ function answer(said: string, type: CounterType, counted: CounterType): string {
 }
 
 /** On what else it depends. @param key `null`: it was not checked */
-function notes(
-  { name, dedupeSeconds, respectDoNotTrack, newKeys, redirectTo }: CounterType,
-  key: string | null,
-): string[] {
+function notes(type: CounterType, key: string | null): string[] {
+  const { name, respectDoNotTrack, newKeys, redirectTo } = type
   const setting = `COUNTERS.${name}`
-  const window = dedupeSeconds ?? (redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
+  const window = windowOf(type, redirectTo === null ? 'page' : 'download')
   return [
     key === null && newKeys !== 'any' && `Not every key counts (${setting}.new_keys).`,
     window > 0 && `Each visitor counts once in ${window} seconds (${setting}.dedupe_seconds).`,

@@ -9,7 +9,7 @@ import { limitReading } from '../http/reading.ts'
 import { decodeKey, rawPathKey, readImageQuery } from '../http/url.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { userAgent } from '../openapi/headers.ts'
-import { countVisit, type Visit } from '../service/count-visit.ts'
+import { countVisit } from '../service/count-visit.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
@@ -120,18 +120,9 @@ async function countAndRead(
   counter: CounterAddress,
   { period }: SvgQuery,
 ): Promise<Shown> {
-  const visit: Visit = {
-    type,
-    counter,
-    visitor: visitorOf(c),
-    purpose: 'image',
-    isHead: c.req.method === 'HEAD',
-    dedupeSeconds: 0,
-    advice: 'Do not retry a view.',
-  }
   let said: string | null = null
   try {
-    said = await countVisit(callerOf(c), visit)
+    said = await countVisit(callerOf(c), { type, counter, visitor: visitorOf(c), purpose: 'image' })
     // A queued count cannot be read yet.
     if (said === 'queued') return { said, count: null }
     return { said, count: await countShown(c, counter, period) }

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import { typed } from '../http/endpoint.ts'
@@ -87,15 +86,7 @@ export const downloads = new Routes<AppEnv>().get(
     if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
     const type = pathType(c)
     const counter = await counterOfKey(isolate.addresses, type, key)
-    const visit: Visit = {
-      type,
-      counter,
-      visitor: visitorOf(c),
-      purpose: 'download',
-      isHead: c.req.method === 'HEAD',
-      dedupeSeconds: type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS,
-      advice: 'The download continues anyway.',
-    }
+    const visit: Visit = { type, counter, visitor: visitorOf(c), purpose: 'download' }
     const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
     return redirect(destination, await withinTime(c, counting, MAX_WAIT_MS, 'unknown'))
   }),

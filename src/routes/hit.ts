@@ -236,11 +236,7 @@ async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }:
     counter: cached ?? (await counterOfKey(addresses, type, key)),
     visitor: visitorOf(c),
     purpose: 'page',
-    // Hono calls the handler of GET for HEAD too.
-    isHead: c.req.method === 'HEAD',
     automated,
-    dedupeSeconds: type.dedupeSeconds ?? 0,
-    advice: 'Do not retry a view.',
     answerReady: true,
   }
 }

@@ -1,4 +1,4 @@
-import type { CounterType } from '../config/counter-types.ts'
+import { type CounterType, windowOf } from '../config/counter-types.ts'
 import { type AddressCache, type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
@@ -50,16 +50,13 @@ export interface Visit {
   counter: CounterAddress
   visitor: Visitor
   purpose: Purpose
-  isHead?: boolean
   /** `navigator.webdriver`. */
   automated?: boolean
-  /** Seconds within which a visitor counts once; 0 counts every time. */
-  dedupeSeconds: number
-  /** What the client can do if the outcome is unknown. */
-  advice: string
   /** See `CountOptions`. */
   answerReady?: boolean
 }
+
+const ADVICE = 'Do not retry a view.'
 
 /**
  * Counts a visit, once per visitor and window, and in the types of `also` with it. Continues if the client hangs up.
@@ -71,11 +68,13 @@ export async function countVisit(caller: Caller, received: Visit): Promise<strin
   const visit = visitToCount(caller, received)
   if (typeof visit === 'string') return ignored(caller, received, visit)
   const { rateLimit } = isolate.config
-  if (rateLimit === null && isolate.keys.knows(visit.counter)) return countAdmitted(caller, visit, true)
+  // A bot counts once in the same window, in another type.
+  const window = windowOf(received.type, received.purpose)
+  if (rateLimit === null && isolate.keys.knows(visit.counter)) return countAdmitted(caller, visit, window, true)
   const counting = (async () => {
     if (await exceedsLimit(rateLimit, visit.visitor.address)) return ignored(caller, visit, 'rate')
     if (!(await isAdmitted(caller, visit))) return ignored(caller, visit, 'key')
-    return countAdmitted(caller, visit, isolate.keys.knows(visit.counter))
+    return countAdmitted(caller, visit, window, isolate.keys.knows(visit.counter))
   })()
   waitUntil(counting.catch(() => {}))
   return counting
@@ -114,10 +113,10 @@ const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
  * `rate`, `key` and `duplicate` follow.
  */
 function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visit | HitReason {
-  const { type, visitor, purpose, isHead = false, automated = false } = visit
+  const { type, visitor, purpose, automated = false } = visit
   const { headers } = visitor
   const { ownNetworks } = config
-  if (isHead) return 'head'
+  if (visitor.isHead) return 'head'
   if (purpose === 'download' && skipsStart(headers.get('Range') ?? undefined)) return 'range'
   if (purpose === 'download' && EMBEDDED.has(headers.get('Sec-Fetch-Dest') ?? '')) return 'embedded'
   if (purpose === 'page' && !type.allowedOrigins.includes('*') && !isAllowed(type, pageOf(headers))) return 'origin'
@@ -159,19 +158,22 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
   }
 }
 
-/** @param named whether its counters have names, or the queue's consumer makes sure of them */
-function countAdmitted(caller: Caller, visit: Visit, named: boolean): Promise<string> {
-  const { type, counter, dedupeSeconds, advice, answerReady = false } = visit
-  if (dedupeSeconds > 0 || type.also !== null) return countOnce(caller, visit, named)
-  return addToCounters(caller, [{ counter, by: 1n }], { advice, answerReady, named })
+/**
+ * @param window seconds within which a visitor counts once; 0: every time
+ * @param named whether its counters have names, or the queue's consumer makes sure of them
+ */
+function countAdmitted(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
+  const { type, counter, answerReady = false } = visit
+  if (window > 0 || type.also !== null) return countOnce(caller, visit, window, named)
+  return addToCounters(caller, [{ counter, by: 1n }], { advice: ADVICE, answerReady, named })
 }
 
-async function countOnce(caller: Caller, visit: Visit, named: boolean): Promise<string> {
-  const { type, counter, dedupeSeconds, advice, answerReady = false } = visit
+async function countOnce(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
+  const { type, counter, answerReady = false } = visit
   const { visitors, also, addresses } = caller.isolate
   const others = also.get(type.recordType) ?? []
-  const longest = others.at(-1)?.dedupeSeconds ?? dedupeSeconds
-  const key = dedupeSeconds === 0 ? undefined : await keyOfVisit(caller, visit, counter, dedupeSeconds, longest)
+  const longest = others.at(-1)?.dedupeSeconds ?? window
+  const key = window === 0 ? undefined : await keyOfVisit(caller, visit, counter, window, longest)
   if (key !== undefined && visitors.wasCounted(key)) return ignored(caller, visit, 'duplicate')
   const increments = [once(counter, key)]
   let allNamed: boolean | undefined = named
@@ -184,7 +186,7 @@ async function countOnce(caller: Caller, visit: Visit, named: boolean): Promise<
       if (other.visitorsOf !== 'page') allNamed = undefined
     }
   }
-  const outcome = await addToCounters(caller, increments, { advice, answerReady, named: allNamed })
+  const outcome = await addToCounters(caller, increments, { advice: ADVICE, answerReady, named: allNamed })
   for (const { key } of increments) if (key !== undefined) visitors.markCounted(key)
   return outcome
 }
@@ -229,6 +231,7 @@ export interface Visitor {
   agent: string
   /** Whether its browser is marked as the owner's. */
   marked: boolean
+  isHead: boolean
   headers: Headers
 }
 
