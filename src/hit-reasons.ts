@@ -5,13 +5,9 @@ interface Reason {
   advice: string
 }
 
-const ENCODE = 'Encode it with encodeURIComponent.'
-const PATIENCE = 'Try again in a minute.'
-const KNOWN_TYPES = 'Correct the name, or add the type to COUNTERS and deploy.'
-
-/** Why a request does not count: what follows `ignored; reason=` in `X-Hit`. The checks of visits come first, then codes of problems. */
+/** Why a visit does not count: what follows `ignored; reason=` in `X-Hit`, as do codes of problems (`hitProblems`). */
 export const HIT_REASONS = {
-  type: { cause: 'The type is not configured.', advice: KNOWN_TYPES },
+  type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
   origin: {
     cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin.',
     advice: 'Add the origin to SITES, or to the type’s own allowed_origins if it has one, and deploy.',
@@ -54,54 +50,6 @@ export const HIT_REASONS = {
     cause: 'A page loaded the file as part of itself.',
     advice: 'Link to the file: a download counts when somebody follows the link.',
   },
-
-  malformed_body: { cause: 'The body is malformed.', advice: 'Send JSON, as /docs shows.' },
-  malformed_query: { cause: 'The query string is not percent-encoded UTF-8.', advice: ENCODE },
-  malformed_key: { cause: 'The key in the path is not percent-encoded UTF-8.', advice: ENCODE },
-  body_too_large: { cause: 'The body is too large.', advice: 'Send fewer or shorter keys at once.' },
-  unsupported_media_type: { cause: 'The content type is not supported.', advice: 'Send application/json.' },
-  invalid_request: {
-    cause: 'A field is missing or wrong.',
-    advice: 'Correct the type, the key and other fields, as /docs shows.',
-  },
-  unknown_type: { cause: 'The type in the path is not configured, or not public.', advice: KNOWN_TYPES },
-  not_found: {
-    cause: 'The type has no such downloads or badges.',
-    advice: 'Correct the path, or set redirect_to or counting_badge for the type.',
-  },
-  unauthorized: { cause: 'The token is missing or unknown.', advice: 'Send Authorization: Bearer and a valid token.' },
-  insufficient_scope: {
-    cause: 'The token may not count, or not in this type.',
-    advice: 'Use a token with the scope count for this type.',
-  },
-  cross_site_request: { cause: 'Another site sent your session cookie.', advice: 'Programs send a token instead.' },
-  too_many_attempts: { cause: 'The network sent too many unknown tokens.', advice: PATIENCE },
-  too_many_requests: {
-    cause: 'The network sends too many requests.',
-    advice: 'Wait a minute, or raise the limit of READER_LIMIT.',
-  },
-  count_out_of_range: {
-    cause: 'The count would exceed a signed 64-bit integer.',
-    advice: 'Set the counter to a smaller count.',
-  },
-  configuration_invalid: {
-    cause: 'The settings have errors.',
-    advice: 'Open the dashboard, which lists them. Correct them and deploy.',
-  },
-  database_unavailable: {
-    cause: 'The database is unavailable, or refuses the credentials.',
-    advice: 'Check DATABASE_URL and the database, and try again.',
-  },
-  database_not_ready: {
-    cause: 'The database lacks tables that this version needs.',
-    advice: 'Sign in to the dashboard, and make them there.',
-  },
-  too_few_ranges: {
-    cause: 'The keyspace has more shards than SHARDING.ranges.',
-    advice: 'Set SHARDING.ranges to a power of two that is at least the number of shards, and deploy.',
-  },
-  overloaded: { cause: 'Too many requests are waiting for the database.', advice: PATIENCE },
-  internal_error: { cause: 'The Worker failed.', advice: 'Read the error in the Worker’s log.' },
 } as const satisfies Record<string, Reason>
 
 export type HitReason = keyof typeof HIT_REASONS

@@ -1,19 +1,22 @@
 import * as z from 'zod/mini'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import { described } from './described.ts'
+import { hitProblems } from './problems.ts'
+
+const hitReasons = () => [...Object.keys(HIT_REASONS), ...hitProblems()]
 
 /** The response headers that a client can rely on. */
 export const HEADERS = {
   'X-Hit': {
     get description() {
-      const reasons = Object.keys(HIT_REASONS).map((reason) => `\`${reason}\``)
+      const reasons = hitReasons().map((reason) => `\`${reason}\``)
       return (
         'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
         `reason is ${reasons.join(', ')}. \`unknown\`: the database did not confirm it.`
       )
     },
     schema: () => {
-      const reasons = Object.keys(HIT_REASONS).join('|')
+      const reasons = hitReasons().join('|')
       return z.string().check(z.regex(new RegExp(`^(counted|queued|unknown|ignored; reason=(${reasons}))$`)))
     },
   },

@@ -72,6 +72,21 @@ export const COUNTING = [
   'outcome_unknown',
 ] as const satisfies ProblemCode[]
 
+/** Problems with which a request that counts can be refused. (`outcome_unknown` is no reason: perhaps it counted.) */
+export const hitProblems = (): ProblemCode[] => [
+  ...BODY,
+  'malformed_query',
+  'malformed_key',
+  'invalid_request',
+  'unknown_type',
+  'not_found',
+  ...TOKENS,
+  CROSS_SITE,
+  'too_many_requests',
+  ...COUNTING.filter((code) => code !== 'outcome_unknown'),
+  ...ANY_REQUEST,
+]
+
 /** The body of a problem response (RFC 9457). */
 export const problemDocument = /* @__PURE__ */ problemSchema()
 

@@ -1,11 +1,10 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
-import { HIT_REASONS } from '../../hit-reasons.ts'
 import type { ProblemReport } from '../../service/problem.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, document, type Html, type Site, signedInPage, type Viewer } from './layout.ts'
 
-/** Problems that pages have other words for than `HIT_REASONS`: here nobody wanted to count. */
+/** Problems that pages have other words for than the API. */
 const TROUBLES: Record<string, readonly [title: string, text: string]> = {
   not_found: ['There is no such page', 'The address may be mistyped, or the page is not public any more.'],
   cross_site_request: ['Nothing was done', 'Another site sent this request. Use the dashboard’s own buttons.'],
@@ -15,9 +14,9 @@ const TROUBLES: Record<string, readonly [title: string, text: string]> = {
 /** A problem, for people. Readers can send its code and the request's id to support. */
 export function troublePage(
   at: Site,
-  { code, errors = [], requestId }: Pick<ProblemReport, 'code' | 'errors'> & { requestId: string },
+  { code, errors = [], requestId, ...problem }: ProblemReport & { requestId: string },
 ): Html {
-  const [title, text] = TROUBLES[code] ?? ['This did not work', sentencesOf(code)]
+  const [title, text] = TROUBLES[code] ?? [problem.title, problem.detail]
   return document(
     title,
     at,
@@ -31,14 +30,16 @@ ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`
   )
 }
 
-function sentencesOf(code: string): string {
-  if (!(code in HIT_REASONS)) return 'The Worker refused this request.'
-  const { cause, advice } = HIT_REASONS[code as keyof typeof HIT_REASONS]
-  return `${cause} ${advice}`
-}
-
-/** The dashboard's answer to the address of a type that is not configured. */
-export function unknownTypePage(viewer: Viewer, name: string): Html {
+/**
+ * The dashboard's answer to an address that it cannot show.
+ * @param name the type that the address names
+ * @param exists whether that type is configured
+ */
+export function unknownTypePage(viewer: Viewer, name: string, exists: boolean): Html {
+  if (exists) {
+    const text = html`Choose a type above, or sign out and sign in with another token.`
+    return signedInTrouble(viewer, 'Your token may not see this type', text)
+  }
   const text = html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`
   return signedInTrouble(viewer, 'There is no such type', text)
 }

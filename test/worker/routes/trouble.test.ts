@@ -69,7 +69,7 @@ describe('For people', () => {
   it('a download of an unknown type is a page', async () => {
     const { status, text, headers } = await open('/d/nope/app.zip')
     expect([status, headers.get('X-Hit')]).toEqual([404, 'ignored; reason=unknown_type'])
-    expect(text).toContain('The type in the path is not configured, or not public.')
+    expect(text).toContain('The type in the path is not configured.')
   })
 
   it('settings with errors are listed on the front page', async () => {
