@@ -1,6 +1,6 @@
 import type { AssetFiles } from '../../cli/assets/asset-files.ts'
 import { ANY_WORKER } from '../../src/routes/reference.ts'
-import { contracts } from '../../src/routes/route-list.ts'
+import { contracts } from '../openapi/contracts.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { fileContracts } from '../openapi/file-contracts.ts'
 import { referencePage } from '../reference/page.ts'

@@ -65,7 +65,7 @@ const postHit = route('post', '/hit', 'anyone', {
   problemHeaders: ['X-Hit'],
 })
 
-export const postHitContract = () =>
+export const hitContract = () =>
   operation(postHit, {
     id: 'hit',
     tag: 'Counting',
@@ -104,7 +104,7 @@ export const postHitContract = () =>
     },
   })
 
-export const getPixelContract = () =>
+export const pixelContract = () =>
   operation(route('get', '/hit.gif', 'anyone', { query: hitQuery }), {
     id: 'hitPixel',
     tag: 'Counting',
@@ -144,7 +144,7 @@ routes.options('/hit', (c) => {
 export const hit = routes
   .post(
     '/hit',
-    typed<typeof postHitContract>(async (c) => {
+    typed<typeof hitContract>(async (c) => {
       const isolate = isolateOf(c.env)
       c.set('isolate', isolate)
       const { config } = isolate
@@ -166,7 +166,7 @@ export const hit = routes
   // Always an image: a page must not show a broken one if counting fails.
   .get(
     '/hit.gif',
-    typed<typeof getPixelContract>(async (c) => {
+    typed<typeof pixelContract>(async (c) => {
       const counted = pixel('counted')
       try {
         c.set('isolate', isolateOf(c.env))

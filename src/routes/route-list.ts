@@ -1,33 +1,32 @@
 import type { Hono } from 'hono'
 import type { BlankEnv, ExtractSchema } from 'hono/types'
-import type { Operation } from '../openapi/contract.ts'
-import { badges, jsonBadgeContract, jsonTotalBadgeContract, svgBadgeContract, svgTotalBadgeContract } from './badge.ts'
-import { charts, counterChartContract, totalChartContract } from './chart.ts'
+import { badges } from './badge.ts'
+import { charts } from './chart.ts'
 import { check } from './check.ts'
-import { counter, counters, readContract, readManyContract, totalOfTypeContract, typeTotal } from './counters.ts'
-import { countingBadgeContract, countingBadges } from './counting-badge.ts'
+import { counter, counters, typeTotal } from './counters.ts'
+import { countingBadges } from './counting-badge.ts'
 import { dashboard } from './dashboard.ts'
-import { downloadContract, downloads } from './download.ts'
-import { exportCountsContract, exports } from './export.ts'
+import { downloads } from './download.ts'
+import { exports } from './export.ts'
 import { firstRun } from './first-run.ts'
-import { health, readHealthContract } from './health.ts'
-import { counterHistory, historyOfCounterContract, historyOfTypeContract, typeHistory } from './history.ts'
-import { getPixelContract, hit, postHitContract } from './hit.ts'
-import { addImportContract, imports } from './import.ts'
-import { increment, incrementContract, incrementManyContract, increments } from './increment.ts'
-import { metrics, readMetricsContract } from './metrics.ts'
-import { deleteCounterContract, deletion, mergeContract, merging, renameContract, renaming } from './move.ts'
+import { health } from './health.ts'
+import { counterHistory, typeHistory } from './history.ts'
+import { hit } from './hit.ts'
+import { imports } from './import.ts'
+import { increment, increments } from './increment.ts'
+import { metrics } from './metrics.ts'
+import { deletion, merging, renaming } from './move.ts'
 import { numbers } from './numbers.ts'
-import { docsContract, reference } from './reference.ts'
-import { rollUpOnceContract, rollup } from './rollup.ts'
-import { search, searchKeysContract } from './search.ts'
-import { set, setCountContract } from './set.ts'
-import { makeTablesContract, readSetupContract, setup, setupState } from './setup.ts'
-import { shown, shownContract } from './shown.ts'
+import { reference } from './reference.ts'
+import { rollup } from './rollup.ts'
+import { search } from './search.ts'
+import { set } from './set.ts'
+import { setup, setupState } from './setup.ts'
+import { shown } from './shown.ts'
 import { stats } from './stats.ts'
-import { readStatusContract, status } from './status.ts'
-import { top, topCountersContract } from './top.ts'
-import { verify, verifyCountsContract } from './verify.ts'
+import { status } from './status.ts'
+import { top } from './top.ts'
+import { verify } from './verify.ts'
 
 /** The routes that programs call: those of the typed client. */
 export const PROGRAM_ROUTES = [
@@ -70,44 +69,6 @@ export const BROWSER_ROUTES = [
   reference,
   stats,
 ] as const
-
-/** All contracts, in the order of the documentation. The Worker never calls it, so that no bundle contains it. */
-export const contracts = (): Operation[] => [
-  postHitContract(),
-  getPixelContract(),
-  readHealthContract(),
-  incrementManyContract(),
-  incrementContract(),
-  readContract(),
-  readManyContract(),
-  shownContract(),
-  setCountContract(),
-  deleteCounterContract(),
-  renameContract(),
-  mergeContract(),
-  addImportContract(),
-  historyOfCounterContract(),
-  totalOfTypeContract(),
-  historyOfTypeContract(),
-  topCountersContract(),
-  searchKeysContract(),
-  exportCountsContract(),
-  readStatusContract(),
-  readMetricsContract(),
-  rollUpOnceContract(),
-  verifyCountsContract(),
-  readSetupContract(),
-  makeTablesContract(),
-  downloadContract(),
-  svgTotalBadgeContract(),
-  jsonTotalBadgeContract(),
-  svgBadgeContract(),
-  jsonBadgeContract(),
-  totalChartContract(),
-  counterChartContract(),
-  countingBadgeContract(),
-  docsContract(),
-]
 
 /** For a typed client, `hc<App>(url)`. `npm run build` writes it to dist/client.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

@@ -3,11 +3,12 @@ import { basename } from 'node:path'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { PROJECT } from '../../local/project-root.ts'
+import { contracts } from '../../scripts/openapi/contracts.ts'
 import { app } from '../../src/app.ts'
-import { BROWSER_ROUTES, contracts, PROGRAM_ROUTES } from '../../src/routes/route-list.ts'
+import { BROWSER_ROUTES, PROGRAM_ROUTES } from '../../src/routes/route-list.ts'
 
 describe('adding a route', () => {
-  it('is not forgotten in src/routes/route-list.ts', async () => {
+  it('is not forgotten in src/routes/route-list.ts or scripts/openapi/contracts.ts', async () => {
     const listed = new Set<unknown>([...PROGRAM_ROUTES, ...BROWSER_ROUTES])
     const listedContracts = new Set(contracts().map(({ id }) => id))
     const forgotten: string[] = []

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { contracts } from '../../../scripts/openapi/contracts.ts'
 import { SCOPES, type Scope, sha256 } from '../../../src/config/tokens.ts'
 import type { Operation } from '../../../src/openapi/contract.ts'
-import { contracts } from '../../../src/routes/route-list.ts'
 import { MAX_TOKEN_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
