@@ -52,7 +52,7 @@ export interface HistoryCall {
 }
 
 /** `count` is `total + pending`. */
-export type CounterReading = ReturnType<typeof counterAnswer<bigint>>
+export type CounterReading = ReturnType<typeof counterAnswer>
 
 export interface TotalCall extends ReadCall {
   /** The beginning of the keys. Default: all keys. */
@@ -60,10 +60,10 @@ export interface TotalCall extends ReadCall {
 }
 
 /** The sum of a type or prefix. `pending` is `null` if `consistency` is `rolled`, which it also is while very much is pending. */
-export type CounterTotal = ReturnType<typeof totalAnswer<bigint>>
+export type CounterTotal = ReturnType<typeof totalAnswer>
 
 /** `start`, `from` and `to` are clock times in the time zone, with offset. */
-export type CounterPeriods = { type: string; key: string } & HistoryAnswer<bigint>
+export type CounterPeriods = { type: string; key: string } & HistoryAnswer
 
 /** A counter without HTTP, for all types. Counts are bigints: numbers round beyond 2^53. */
 export interface BoundCounter {
@@ -155,7 +155,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
         const { readings } = await readCounters(callerOf(isolate), [counter], consistency)
-        return counterAnswer(of, String(asked.key), readings[0]!, exactly)
+        return counterAnswer(of, String(asked.key), readings[0]!)
       }),
 
     readMany: (type, keys, options = {}) =>
@@ -167,7 +167,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
           keys.map((key, index) => counterOfKey(isolate.addresses, of, key, `key.${index}`)),
         )
         const { readings } = await readCounters(callerOf(isolate), counters, asked.consistency)
-        return { counters: readings.map((reading, index) => counterAnswer(of, asked.key[index]!, reading, exactly)) }
+        return { counters: readings.map((reading, index) => counterAnswer(of, asked.key[index]!, reading)) }
       }),
 
     total: (type, options = {}) =>
@@ -176,7 +176,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         const of = typeNamed(isolate, type)
         const prefix = spelledPrefix(of, asked.prefix)
         const { reading } = await readSum(callerOf(isolate), of, prefix, asked.consistency)
-        return totalAnswer(of, prefix, reading, exactly)
+        return totalAnswer(of, prefix, reading)
       }),
 
     history: (type, key, range = {}) =>
@@ -185,13 +185,11 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
         const query = checkParameters(historyQuery, { ...range })
-        const { history } = await counterHistory(callerOf(isolate), counter, query, exactly)
+        const { history } = await counterHistory(callerOf(isolate), counter, query)
         return { type: of.name, key: String(asked.key), ...history }
       }),
   }
 }
-
-const exactly = (count: bigint) => count
 
 function typeNamed(isolate: Isolate, name: string): CounterType {
   const type = configuredType(isolate, name)

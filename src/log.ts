@@ -1,4 +1,4 @@
-import { toJsonNumber } from './database/values.ts'
+import { toJson } from './database/values.ts'
 
 /**
  * Writes one structured line to the Worker's log.
@@ -7,8 +7,5 @@ import { toJsonNumber } from './database/values.ts'
  * @param fields further facts; bigints are written as numbers with all of their digits
  */
 export function log(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>): void {
-  const line = JSON.stringify({ event, ...fields }, (_, value) =>
-    typeof value === 'bigint' ? toJsonNumber(value) : value,
-  )
-  console[level](line)
+  console[level](toJson({ event, ...fields }))
 }

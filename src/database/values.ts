@@ -11,6 +11,11 @@ export function toJsonNumber(value: bigint): number {
   return Number.isSafeInteger(number) ? number : (JSON.rawJSON(String(value)) as unknown as number)
 }
 
+/** JSON in which bigints are numbers. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? toJsonNumber(member) : member))
+}
+
 /** Converts a DATETIME(3) in UTC from a result row, or `null`. */
 export function toDate(value: unknown): Date | null {
   if (value === null) return null

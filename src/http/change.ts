@@ -1,4 +1,4 @@
-import type { Context, TypedResponse } from 'hono'
+import type { Context } from 'hono'
 import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
 import { problemOf } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
@@ -10,17 +10,17 @@ export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): P
 }
 
 /**
- * Waits for a change of counters, and answers.
+ * Waits for a change of counters, and returns the answer.
  * @param id the hash of the request's idempotency key
  * @param changing resolves to `repeated` if an earlier request with the same key made the change
  * @throws {Problem} that says whether anything was changed
  */
-export async function answerChange<Answer extends object>(
+export async function answerChange<Answer>(
   c: Context<AppEnv>,
   id: bigint | undefined,
   changing: Promise<string>,
   answer: Answer,
-): Promise<Response & TypedResponse<Answer, 200, 'json'>> {
+): Promise<Answer> {
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(changing.catch(() => {}))
   const outcome = await changing.catch((error: unknown) => {
@@ -30,8 +30,6 @@ export async function answerChange<Answer extends object>(
         : 'Retry with the same Idempotency-Key.'
     throw problemOf(error, advice)
   })
-  return c.json<Answer, 200>(answer, 200, {
-    'Cache-Control': 'no-store',
-    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
-  }) as never
+  if (outcome === 'repeated') c.header('Idempotent-Replayed', 'true')
+  return answer
 }

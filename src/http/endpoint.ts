@@ -3,6 +3,7 @@ import type { ToSchema } from 'hono/types'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { toJson } from '../database/values.ts'
 import type { AnswerOf, InputOf, None, Operation, ProblemOf, Route } from '../openapi/contract.ts'
 import { once } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
@@ -41,13 +42,17 @@ export function typed<C extends Contract>(
   return handler as Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>>
 }
 
-/** Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs. */
+/** The JSON of a successful response. Its numbers may be bigints. */
+type Data<O extends Operation> = WithBigints<z.input<NonNullable<O['answers'][200]['schema']>>>
+type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in keyof T]: WithBigints<T[K]> } : T
+
+/**
+ * Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs.
+ * @param handler returns a response, or the data of a successful one, which is not cached
+ */
 export function endpoint<C extends Contract>(
   route: Route,
-  handler: (
-    c: Context<AppEnv>,
-    parts: Parts<ReturnType<C>>,
-  ) => AnswerOf<ReturnType<C>> | Promise<AnswerOf<ReturnType<C>>>,
+  handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
 ): TypedRoutes<ReturnType<C>> {
   const { path, access, typesInBody = false, problemHeaders = [] } = route
   const before: MiddlewareHandler<AppEnv>[] = []
@@ -55,7 +60,11 @@ export function endpoint<C extends Contract>(
   if (access !== 'anyone' && access !== 'read-unless-public') {
     before.push(requireToken(access, { limited: typesInBody || path.includes('{type}') }))
   }
-  return routesOf(route, [...before, async (c) => handler(c, await readParts(c, route))])
+  const answered = async (c: Context<AppEnv>) => {
+    const answer = await handler(c, await readParts(c, route))
+    return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
+  }
+  return routesOf(route, [...before, answered])
 }
 
 /**
@@ -68,22 +77,21 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
   read: (
     c: Context<AppEnv>,
     parts: Parts<ReturnType<C>> & { type: CounterType },
-  ) => Promise<{
-    answer: z.input<NonNullable<ReturnType<C>['answers'][200]['schema']>>
-    maxAge: number | null
-  }>,
+  ) => Promise<{ answer: Data<ReturnType<C>>; maxAge: number | null }>,
 ): TypedRoutes<ReturnType<C>> {
   const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
     const parts = (await readParts(c, route)) as Parts<ReturnType<C>> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
-    return c.json(answer as object, 200, {
-      'Cache-Control': `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`,
-    })
+    return jsonAnswer(c, answer, `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`)
   }
   const routes = new Routes<AppEnv>().on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
   return routes.route('/', routesOf(route, [revalidated, handler])) as never
+}
+
+function jsonAnswer(c: Context<AppEnv>, answer: unknown, cacheControl: string): Response {
+  return c.body(toJson(answer), 200, { 'Content-Type': 'application/json', 'Cache-Control': cacheControl })
 }
 
 function honoPath(path: string): string {

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { MAX_READ } from '../counters/read/read-counters.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
@@ -105,14 +104,14 @@ export const readManyContract = () =>
 
 export const counter = publicReading<typeof readContract>(read, async (c, { type, key, counter, query }) => {
   const { readings, maxAge } = await readCounters(callerOf(c), [counter], query.consistency)
-  return { answer: counterAnswer(type, key, readings[0]!, toJsonNumber), maxAge }
+  return { answer: counterAnswer(type, key, readings[0]!), maxAge }
 })
 
 export const counters = publicReading<typeof readManyContract>(readMany, async (c, { type, query }) => {
   const { addresses } = c.get('isolate')
   const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
   const { readings, maxAge } = await readCounters(callerOf(c), named, query.consistency)
-  const answers = readings.map((reading, index) => counterAnswer(type, query.key[index]!, reading, toJsonNumber))
+  const answers = readings.map((reading, index) => counterAnswer(type, query.key[index]!, reading))
   return { answer: { counters: answers }, maxAge }
 })
 
@@ -163,5 +162,5 @@ export const totalOfTypeContract = () =>
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
   const { reading, maxAge } = await readSum(callerOf(c), type, prefix, query.consistency)
-  return { answer: totalAnswer(type, prefix, reading, toJsonNumber), maxAge }
+  return { answer: totalAnswer(type, prefix, reading), maxAge }
 })

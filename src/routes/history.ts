@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/totals.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
@@ -109,13 +108,13 @@ export const historyOfTypeContract = () =>
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,
   async (c, { type, key, counter, query }) => {
-    const { history, maxAge } = await readHistory(callerOf(c), counter, query, toJsonNumber)
+    const { history, maxAge } = await readHistory(callerOf(c), counter, query)
     return { answer: { type: type.name, key, ...history }, maxAge }
   },
 )
 
 export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
-  const { history, maxAge } = await readTypeHistory(callerOf(c), type, prefix, query, toJsonNumber)
+  const { history, maxAge } = await readTypeHistory(callerOf(c), type, prefix, query)
   return { answer: { type: type.name, ...history }, maxAge }
 })

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
@@ -46,9 +45,6 @@ export const searchKeysContract = () =>
 /** Needs a token for public types too: some keys may be known to few people. */
 export const search = endpoint<typeof searchKeysContract>(
   searchKeys,
-  async (c, { type, query: { prefix, after = null, limit } }) => {
-    const page = await searchCounters(callerOf(c).db, type, { prefix, after, limit })
-    const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
-    return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
-  },
+  (c, { type, query: { prefix, after = null, limit } }) =>
+    searchCounters(callerOf(c).db, type, { prefix, after, limit }),
 )

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { setCounter } from '../counters/changes/set-counter.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -75,9 +74,9 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = c.get('isolate')
   // A repeated request is told the count that it set, not the present one.
-  const answer = { type: type.name, key, count, added: null as number | null }
+  const answer = { type: type.name, key, count, added: null as bigint | null }
   const changing = setCounter({ db: callerOf(c).db, cache: reads.rolled }, counter, setting).then((done) => {
-    answer.added = done.added === null ? null : toJsonNumber(done.added)
+    answer.added = done.added
     return done.outcome
   })
   return answerChange(c, given, changing, answer)

@@ -76,15 +76,14 @@ export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c
   const { missing, pending } = progress
   const ready = missing.length === 0
   const statements = ready ? [] : statementsToDeploy(progress)
-  const answer = { ready, missing, pending: pending.map(({ name }) => name), statements }
-  return c.json(answer, 200, { 'Cache-Control': 'no-store' })
+  return { ready, missing, pending: pending.map(({ name }) => name), statements }
 })
 
 export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) => {
   const made = makeAll(c)
   // Continues if the client hangs up.
   c.executionCtx.waitUntil(made.catch(() => {}))
-  return c.json(await made, 200, { 'Cache-Control': 'no-store' })
+  return made
 })
 
 async function makeAll(c: Context<AppEnv>) {

@@ -185,5 +185,5 @@ export const status = endpoint<typeof readStatusContract>(readStatus, async (c) 
   for (const { part, error } of found.missing) {
     log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
   }
-  return c.json(statusReport(found, isolate, new Date()), 200, { 'Cache-Control': 'no-store' })
+  return statusReport(found, isolate, new Date())
 })

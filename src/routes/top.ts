@@ -5,7 +5,6 @@ import { MAX_TOP, readPrefixRanking, readRanking, readTop } from '../counters/hi
 import { partsBetween } from '../counters/history/selection.ts'
 import type { RankedCounter } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { InvalidInput } from '../field-errors.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
@@ -116,7 +115,7 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
     start: instantOf(asked.start),
     end: instantOf(asked.end),
     certain,
-    counters: counters.map(({ name, count }) => ({ key: name, count: toJsonNumber(count) })),
+    counters: counters.map(({ name, count }) => ({ key: name, count })),
   }
   return { answer, maxAge: MAX_AGE }
 })

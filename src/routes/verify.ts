@@ -5,7 +5,6 @@ import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
 import { FIRST_POSITION, MAX_VERIFIED, readPosition, verifyPage, writePosition } from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { operation, route } from '../openapi/contract.ts'
@@ -66,9 +65,7 @@ export const verify = endpoint<typeof verifyCountsContract>(
     const db = withRetries(openBackgroundDatabase(isolate))
     const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
     const { checked, wrong, next } = await verifyPage(db, options)
-    return c.json({ checked, wrong: await named(db, config, wrong), next: next && writePosition(next) }, 200, {
-      'Cache-Control': 'no-store',
-    })
+    return { checked, wrong: await named(db, config, wrong), next: next && writePosition(next) }
   },
 )
 
@@ -86,9 +83,9 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
       recordId: counter && String(counter.recordId),
       what,
       start,
-      is: toJsonNumber(is),
-      shouldBe: toJsonNumber(shouldBe),
-      difference: toJsonNumber(is - shouldBe),
+      is,
+      shouldBe,
+      difference: is - shouldBe,
     }
   })
 }

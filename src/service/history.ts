@@ -42,23 +42,18 @@ const PAST_MAX_AGE = 300
 const OVER_MS = 900_000
 
 /** The periods of a history with their counts. */
-export type HistoryAnswer<Count> = Awaited<ReturnType<typeof counterHistory<Count>>>['history']
+export type HistoryAnswer = Awaited<ReturnType<typeof counterHistory>>['history']
 
 /** The history of a counter, and for how many seconds it may be cached. */
-export async function counterHistory<Count>(
-  caller: Caller,
-  counter: CounterAddress,
-  query: HistoryQuery,
-  toCount: (count: bigint) => Count,
-) {
+export async function counterHistory(caller: Caller, counter: CounterAddress, query: HistoryQuery) {
   const now = new Date()
   const range = askedRange(query, now)
   const mostPending = (await caller.hasToken()) ? null : MAX_PUBLIC_PENDING
   const read = async () => {
     const { counts, adjustments, exact } = await readCounterHistory(caller.db, counter, range, now, mostPending)
     return {
-      ...periodsAnswer(range, counts, toCount),
-      adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toCount(count) })),
+      ...periodsAnswer(range, counts),
+      adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count })),
       consistency: exact ? ('exact' as const) : ('rolled' as const),
     }
   }
@@ -68,19 +63,18 @@ export async function counterHistory<Count>(
 }
 
 /** The history of the sum of a type, or of a prefix. */
-export async function typeHistory<Count>(
+export async function typeHistory(
   caller: Caller,
   { recordType }: CounterType,
   prefix: string | null,
   query: HistoryQuery,
-  toCount: (count: bigint) => Count,
 ) {
   const now = new Date()
   const range = askedRange(query, now)
   const of = await sumOf(recordType, prefix)
   const rows = rowsOf(caller, range)
   const limit = (await caller.hasToken()) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
-  const read = async () => periodsAnswer(range, await readSumHistory(caller.db, of, range, limit), toCount)
+  const read = async () => periodsAnswer(range, await readSumHistory(caller.db, of, range, limit))
   const isLong = prefix !== null || rows * MAX_LANES * caller.isolate.config.ranges > MOST_ROWS
   const question = ['history', ...questionOf(range), recordType, prefix]
   return { history: await (isLong ? readKept(caller, question, read) : read()), maxAge: maxAgeOf(range, now) }
@@ -136,13 +130,9 @@ function questionOf({ by, zone, edges }: HistoryRange) {
   return [by, zone.name, edges[0]!, edges.at(-1)!]
 }
 
-function periodsAnswer<Count>(
-  { by, zone, edges }: HistoryRange,
-  counts: readonly bigint[],
-  toCount: (count: bigint) => Count,
-) {
+function periodsAnswer({ by, zone, edges }: HistoryRange, counts: readonly bigint[]) {
   const times = edges.map((edge) => zone.clockTime(edge))
-  const points = counts.map((count, index) => ({ start: times[index]!, count: toCount(count) }))
+  const points = counts.map((count, index) => ({ start: times[index]!, count }))
   return { by, timeZone: zone.name, from: times[0]!, to: times.at(-1)!, points }
 }
 

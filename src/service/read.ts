@@ -135,30 +135,19 @@ async function timedValues<Value>(caller: Caller, reading: Promise<SharedReading
 }
 
 /** What is told of a counter. */
-export function counterAnswer<Count>(
-  type: CounterType,
-  key: string,
-  reading: Reading,
-  toCount: (count: bigint) => Count,
-) {
-  return { type: type.name, key, ...readingFields(reading, toCount), pending: toCount(reading.pending ?? 0n) }
+export function counterAnswer(type: CounterType, key: string, reading: Reading) {
+  return { type: type.name, key, ...readingFields(reading), pending: reading.pending ?? 0n }
 }
 
 /** What is told of a total. */
-export function totalAnswer<Count>(
-  type: CounterType,
-  prefix: string | null,
-  reading: SumReading,
-  toCount: (count: bigint) => Count,
-) {
-  const pending = reading.pending === null ? null : toCount(reading.pending)
-  return { type: type.name, prefix, ...readingFields(reading, toCount), pending }
+export function totalAnswer(type: CounterType, prefix: string | null, reading: SumReading) {
+  return { type: type.name, prefix, ...readingFields(reading), pending: reading.pending }
 }
 
-function readingFields<Count>(reading: Reading | SumReading, toCount: (count: bigint) => Count) {
+function readingFields(reading: Reading | SumReading) {
   return {
-    count: toCount(countIn(reading)),
-    total: toCount(reading.total),
+    count: countIn(reading),
+    total: reading.total,
     consistency: reading.pending === null ? ('rolled' as const) : ('exact' as const),
     rolledUpAt: reading.rolledUpAt?.toISOString() ?? null,
   }
