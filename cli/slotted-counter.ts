@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command `slotted-counter` of the package. Its subcommands are the npm scripts of the repository.
-import { VERSION } from '../src/version.ts'
+import { VERSION } from '../src/generated.ts'
 
 const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> = {
   migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],

@@ -1,12 +1,13 @@
 // `npm run build`: makes what is not in git. Writes a file only if its content has changed.
 //
-//   src/generated.ts   what the Worker knows of the files below and of migrations/
+//   src/generated.ts   what the Worker knows of the files below, of migrations/ and of package.json
 //   dist/public/       the files that browsers load
 //   dist/client.d.ts   the types for Hono's client
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { readMigrations } from '../cli/migrate/migrations-folder.ts'
 import { PROJECT } from '../local/project-root.ts'
+import packageJson from '../package.json' with { type: 'json' }
 import { buildDashboard } from './assets/dashboard-bundle.ts'
 import { buildClientTypes } from './client/client-types.ts'
 
@@ -18,6 +19,7 @@ const { script, counterScript, style } = await buildDashboard()
 await write(
   'src/generated.ts',
   `// Made by \`npm run build\`.
+export const VERSION = '${packageJson.version}'
 /** The files of the dashboard. Their names contain a hash of their contents. */
 export const SCRIPT = '/${script.path}'
 export const COUNTER_SCRIPT = '/${counterScript.path}'

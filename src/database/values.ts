@@ -1,3 +1,10 @@
+declare global {
+  // ECMAScript "JSON.parse source text access". TypeScript's library does not declare it yet.
+  interface JSON {
+    rawJSON(text: string): { readonly rawJSON: string }
+  }
+}
+
 /** Converts an integer from a row: 64 bits, SUM() and COUNT() come as strings, others as numbers. @throws {TypeError} */
 export function toBigInt(value: unknown): bigint {
   if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value)

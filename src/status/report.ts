@@ -1,10 +1,10 @@
 import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/values.ts'
+import { VERSION } from '../generated.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import type { Isolate } from '../isolate.ts'
 import { problemOf } from '../service/problem.ts'
-import { VERSION } from '../version.ts'
 import { findingsOf, secondsSince } from './findings.ts'
 import type { Missing, Survey } from './survey.ts'
 

@@ -6,7 +6,7 @@ import { wrongSettings } from '../../../../cli/check/wrong-settings.ts'
 import { workerFiles } from '../../../../cli/init/worker-files.ts'
 import { PROJECT } from '../../../../local/project-root.ts'
 import { DEFAULT_COUNTERS } from '../../../../src/config/read-types.ts'
-import { VERSION } from '../../../../src/version.ts'
+import { VERSION } from '../../../../src/generated.ts'
 
 // Where wrangler is found.
 const folder = mkdtempSync(join(PROJECT, 'node_modules/.init-'))
