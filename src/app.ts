@@ -3,14 +3,14 @@ import { requestId } from 'hono/request-id'
 import { getPath } from 'hono/utils/url'
 import type { Bindings } from './config/bindings.ts'
 import { type AppEnv, Hono } from './http/hono.ts'
-import { logFailure } from './http/problem-response.ts'
+import { reported } from './http/problem-response.ts'
 import { timed } from './http/reading.ts'
 import { basePathOf, belowBasePath, routedPath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
 import { troubleResponse } from './routes/dashboard.ts'
 import { hit } from './routes/hit.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
-import { Problem, problemOf } from './service/problem.ts'
+import { Problem } from './service/problem.ts'
 import { isLoopback } from './visits/network.ts'
 
 /** Replaces every path outside the base path. Half a character: no URL decodes to it. */
@@ -75,9 +75,7 @@ function failed(error: Error, c: Context<AppEnv>): Response | Promise<Response> 
     c.set('requestId', crypto.randomUUID())
     c.header('X-Request-Id', c.get('requestId'))
   }
-  const problem = problemOf(error)
-  if (problem.status >= 500) logFailure(c, problem)
-  return troubleResponse(c, problem)
+  return troubleResponse(c, reported(c, error))
 }
 
 /**

@@ -106,9 +106,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
       return { ok: true, ...(await work(isolateOf(bindings))) } as const
     } catch (error) {
       const problem = problemOf(error)
-      const { cause } = problem
-      const reason = cause instanceof Error ? cause.message : problem.message
-      if (problem.status >= 500) log('error', problem.code, { call, error: reason })
+      if (problem.status >= 500) log('error', problem.code, { call, error: problem.reason })
       return { ok: false, ...problem.report } as const
     }
   }

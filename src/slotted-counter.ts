@@ -9,11 +9,10 @@ import { bindingsOf, type CounterOptions } from './config/config.ts'
 import { ConfigurationError, underOwnNames } from './config/mistakes.ts'
 import type { Delivery } from './counters/write/queue.ts'
 import { Hono } from './http/hono.ts'
-import { logFailure, problemResponse } from './http/problem-response.ts'
+import { problemResponse, reported } from './http/problem-response.ts'
 import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
 import type { App } from './routes/route-list.ts'
-import { problemOf } from './service/problem.ts'
 
 /** A counter, to be mounted in a Worker. Pass the platform's own `env` object: isolates keep their state by it. */
 export interface SlottedCounter {
@@ -110,7 +109,5 @@ function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response
   const mount = underOwnNames(bindings, [{ field: 'BASE_PATH', message }])
   // A malformed base path is the reason.
   const malformed = isolateOf(bindings).mistakes.filter(({ field }) => field === mount[0]!.field)
-  const problem = problemOf(new ConfigurationError(malformed.length > 0 ? malformed : mount))
-  logFailure(c, problem)
-  return problemResponse(c, problem)
+  return problemResponse(c, reported(c, new ConfigurationError(malformed.length > 0 ? malformed : mount)))
 }

@@ -25,8 +25,6 @@ type TypedRoutes<O extends Operation> = TypedHono<
   '/'
 >
 
-const NO_PARAMETERS = () => ({})
-
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
 type Parts<O> = (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
   (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
@@ -60,8 +58,9 @@ export function endpoint<C extends Contract>(
   if (access !== 'anyone' && access !== 'read-unless-public') {
     before.push(requireToken(access, { limited: typesInBody || path.includes('{type}') }))
   }
+  const partsOf = partsReader<ReturnType<C>>(route)
   const answered = async (c: Context<AppEnv>) => {
-    const answer = await handler(c, await readParts(c, route))
+    const answer = await handler(c, await partsOf(c))
     return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
   }
   return routesOf(route, [...before, answered])
@@ -79,9 +78,10 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     parts: Parts<ReturnType<C>> & { type: CounterType },
   ) => Promise<{ answer: Data<ReturnType<C>>; maxAge: number | null }>,
 ): TypedRoutes<ReturnType<C>> {
+  const partsOf = partsReader<ReturnType<C>>(route)
   const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
-    const parts = (await readParts(c, route)) as Parts<ReturnType<C>> & { type: CounterType }
+    const parts = (await partsOf(c)) as Parts<ReturnType<C>> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
     return jsonAnswer(c, answer, `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`)
@@ -102,33 +102,25 @@ function routesOf<O extends Operation>({ method, path }: Route, handlers: Handle
   return new Routes<AppEnv>().on([method.toUpperCase()], [honoPath(path)], ...handlers) as never
 }
 
-async function readParts<O extends Operation>(
-  c: Context<AppEnv>,
-  { path, access, query = NO_PARAMETERS, looseQuery }: Route,
-): Promise<Parts<O>> {
-  const parts: Record<string, unknown> = {}
-  if (path.includes('{type}')) {
-    const type = pathType(c)
-    if (access === 'read-unless-public' && !type.public) await authorize(c, 'read')
-    checkTypes(c, type.name)
-    parts.type = type
-    if (path.includes('{key}')) {
-      const inQuery = c.req.param('key') === KEY_IN_QUERY
-      if (inQuery) Object.assign(parts, readKeyAndQuery(c, query))
-      else parts.key = decodeKey(rawPathKey(c))
-      parts.counter = await counterOfKey(c.get('isolate').addresses, type, parts.key as string)
+/** Reads what the contract says. */
+function partsReader<O extends Operation>({ path, access, query = () => ({}), looseQuery }: Route) {
+  const queryWithKey = () => ({ ...query(), key: once(z.string()) })
+  return async (c: Context<AppEnv>): Promise<Parts<O>> => {
+    const parts: Record<string, unknown> = {}
+    if (path.includes('{type}')) {
+      const type = pathType(c)
+      if (access === 'read-unless-public' && !type.public) await authorize(c, 'read')
+      checkTypes(c, type.name)
+      parts.type = type
+      if (path.includes('{key}')) {
+        if (c.req.param('key') === KEY_IN_QUERY) {
+          const { key, ...own } = readQuery(c, queryWithKey)
+          Object.assign(parts, { key, query: own })
+        } else parts.key = decodeKey(rawPathKey(c))
+        parts.counter = await counterOfKey(c.get('isolate').addresses, type, parts.key as string)
+      }
     }
+    if (!looseQuery) parts.query ??= readQuery(c, query)
+    return parts as Parts<O>
   }
-  if (!looseQuery) parts.query ??= readQuery(c, query)
-  return parts as Parts<O>
-}
-
-/** The parameters of a path with the key among them. */
-const withKey = new WeakMap<() => z.core.$ZodShape, () => z.core.$ZodShape>()
-
-function readKeyAndQuery(c: Context<AppEnv>, query: () => z.core.$ZodShape) {
-  const shape = withKey.get(query) ?? (() => ({ ...query(), key: once(z.string()) }))
-  withKey.set(query, shape)
-  const { key, ...own } = readQuery(c, shape) as Record<string, unknown>
-  return { key, query: own }
 }

@@ -14,10 +14,20 @@ export function problemResponse(c: Context<AppEnv>, problem: Problem): Response 
   })
 }
 
-/** Logs a problem that is not the client's fault, with the underlying error. */
+/** The problem of an error. Logs it if it is not the client's fault. */
+export function reported(c: Context<AppEnv>, error: unknown): Problem {
+  const problem = problemOf(error)
+  if (problem.status >= 500) logFailure(c, problem)
+  return problem
+}
+
+/** Logs a problem with the underlying error. */
 export function logFailure(c: Context<AppEnv>, problem: Problem): void {
-  const reason = problem.cause instanceof Error ? problem.cause.message : problem.message
-  log('error', problem.code, { requestId: c.get('requestId'), path: new URL(c.req.url).pathname, error: reason })
+  log('error', problem.code, {
+    requestId: c.get('requestId'),
+    path: new URL(c.req.url).pathname,
+    error: problem.reason,
+  })
 }
 
 /** Adds `X-Hit` to the failures of a path that counts. */
@@ -28,9 +38,7 @@ export const tellHit = createMiddleware<AppEnv>(async (c, next) => {
 
 /** The value of `X-Hit` for an error that the response hides. Logs it if it is not the visitor's fault. */
 export function saidOf(c: Context<AppEnv>, error: unknown): string {
-  const problem = problemOf(error)
-  if (problem.status >= 500) logFailure(c, problem)
-  return hitOf(problem)
+  return hitOf(reported(c, error))
 }
 
 /** The value of `X-Hit` for an error. */

@@ -6,7 +6,6 @@ import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
-import { typed } from '../http/endpoint.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
@@ -176,13 +175,11 @@ export const jsonBadgeContract = () =>
   })
 
 /** Badges of public types. */
-export const badges = new Routes<AppEnv>().on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll).get(
-  '/badge/:type/*',
-  revalidated,
-  typed<
-    typeof svgBadgeContract | typeof jsonBadgeContract | typeof svgTotalBadgeContract | typeof jsonTotalBadgeContract
-  >((c) => answerImage(c, ['svg', 'json'], (subject, format) => (format === 'svg' ? svg : json)(c, subject))),
-)
+export const badges = new Routes<AppEnv>()
+  .on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
+  .get('/badge/:type/*', revalidated, (c) =>
+    answerImage(c, ['svg', 'json'], (subject, format) => (format === 'svg' ? svg : json)(c, subject)),
+  )
 
 async function countOf(
   c: Context<AppEnv>,

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { callerOf } from '../http/caller.ts'
-import { typed } from '../http/endpoint.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
@@ -62,13 +61,9 @@ export const counterChartContract = () =>
   })
 
 /** Charts of public types. */
-export const charts = new Routes<AppEnv>().on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll).get(
-  '/chart/:type/*',
-  revalidated,
-  typed<typeof counterChartContract | typeof totalChartContract>((c) =>
-    answerImage(c, ['svg'], (subject) => chart(c, subject)),
-  ),
-)
+export const charts = new Routes<AppEnv>()
+  .on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll)
+  .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
 
 async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
   const { period, prefix } = readImageQuery(c, (counter === null ? totalChart : counterChart).query) as {

@@ -5,12 +5,11 @@ import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
-import { logFailure } from '../http/problem-response.ts'
+import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
 import { once } from '../service/check-input.ts'
 import { checkVisit, type Visitor } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
-import { problemOf } from '../service/problem.ts'
 import { checkPage } from '../views/dashboard/check.ts'
 import { guarded, siteOf } from './dashboard.ts'
 
@@ -36,9 +35,7 @@ export const check = new Routes<AppEnv>()
     try {
       return c.json(await checkHit(c, asked), 200, NO_STORE)
     } catch (error) {
-      const problem = problemOf(error)
-      if (problem.status >= 500) logFailure(c, problem)
-      return c.json(refused({ cause: problem.details.detail }), 200, NO_STORE)
+      return c.json(refused({ cause: reported(c, error).details.detail }), 200, NO_STORE)
     }
   })
 

@@ -6,7 +6,7 @@ import { rollUp } from '../counters/rollup/roll-up.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
-import { callerOf } from '../http/caller.ts'
+import { callerOf, finished } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { pathType, readQuery } from '../http/url.ts'
 import { type Isolate, openBackgroundDatabase } from '../isolate.ts'
@@ -31,10 +31,7 @@ export const firstRun = new Routes<AppEnv>().post('/first-run', async (c) => {
   if (reading?.pending && reading.rolledUpAt === null) {
     const { config, reads } = isolate
     const store = { db: openBackgroundDatabase(isolate), cache: reads.rolled }
-    const rolling = rollUp(store, { ...config.rollUp, at: new Date() })
-    // A client that hangs up must not leave a transaction open, with its locks.
-    c.executionCtx.waitUntil(rolling.catch(() => {}))
-    await rolling
+    await finished(c, rollUp(store, { ...config.rollUp, at: new Date() }))
   }
   const first = isCounted ? { key: counters[0]!.name, count: toJsonNumber(countIn(reading)) } : null
   return c.json({ first, refused: refusedHit(isolate, type) }, 200, { 'Cache-Control': 'no-store' })

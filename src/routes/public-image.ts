@@ -2,12 +2,12 @@ import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import type { AppEnv } from '../http/hono.ts'
-import { logFailure } from '../http/problem-response.ts'
+import { reported } from '../http/problem-response.ts'
 import { limitReading } from '../http/reading.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
 import type { Answer } from '../openapi/contract.ts'
 import { counterOfKey } from '../service/named-counters.ts'
-import { Problem, problemOf } from '../service/problem.ts'
+import { Problem } from '../service/problem.ts'
 import { drawBadge, refusalText, SVG_HEADERS } from '../views/badge.ts'
 
 /** An old image is better than none. */
@@ -73,9 +73,7 @@ export async function answerImage<Format extends string>(
     await limitReading(c)
     return await draw(isTotal ? { type: publicType(c, name), counter: null } : await counterShown(c, name), format)
   } catch (error) {
-    const problem = problemOf(error)
-    if (problem.status >= 500) logFailure(c, problem)
-    return refusal(c, problem, format !== 'json')
+    return refusal(c, reported(c, error), format !== 'json')
   }
 }
 

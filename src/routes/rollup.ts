@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import type { TotalsStore } from '../counters/ledger/totals.ts'
 import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/roll-up.ts'
+import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { operation, route } from '../openapi/contract.ts'
@@ -65,10 +66,7 @@ export const rollUpOnceContract = () =>
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
   const isolate = c.get('isolate')
   const store = { db: openBackgroundDatabase(isolate), cache: isolate.reads.rolled }
-  const run = rollUpNow(store, isolate.config)
-  // A client that hangs up must not leave a transaction open, with its locks.
-  c.executionCtx.waitUntil(run.catch(() => {}))
-  return run
+  return finished(c, rollUpNow(store, isolate.config))
 })
 
 /** @throws {Problem} 409 if another run does not end in time */

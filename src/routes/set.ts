@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { setCounter } from '../counters/changes/set-counter.ts'
-import { callerOf } from '../http/caller.ts'
-import { answerChange, idempotencyKey } from '../http/change.ts'
+import { answerChange, callerOf, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { operation, route } from '../openapi/contract.ts'

@@ -15,6 +15,7 @@ import {
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { NOT_STRICT, readServerIdentity } from '../database/server-statistics.ts'
 import { MIGRATIONS } from '../generated.ts'
+import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
@@ -79,12 +80,7 @@ export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c
   return { ready, missing, pending: pending.map(({ name }) => name), statements }
 })
 
-export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) => {
-  const made = makeAll(c)
-  // Continues if the client hangs up.
-  c.executionCtx.waitUntil(made.catch(() => {}))
-  return made
-})
+export const setup = endpoint<typeof makeTablesContract>(makeTables, (c) => finished(c, makeAll(c)))
 
 async function makeAll(c: Context<AppEnv>) {
   const isolate = c.get('isolate')

@@ -41,6 +41,11 @@ export class Problem extends Error {
     this.details = details
   }
 
+  /** For the log. */
+  get reason(): string {
+    return this.cause instanceof Error ? this.cause.message : this.message
+  }
+
   get report(): ProblemReport {
     const { detail, errors } = this.details
     return {
