@@ -44,7 +44,7 @@ export function createSlottedCounter(options: CounterOptions = {}): SlottedCount
   const withoutOptions = Object.keys(options).length === 0
   const made = new WeakMap<object, Bindings>()
   const bindingsFor = (env: object): Bindings => {
-    if (withoutOptions) return env
+    if (withoutOptions) return env as Bindings
     let bindings = made.get(env)
     if (bindings === undefined) {
       bindings = bindingsOf(options, env)
