@@ -107,6 +107,11 @@ export function operation<const R extends Route, const M extends Exactly<M, Omit
   return { ...route, ...more }
 }
 
+/** The answers of an operation whose only one is JSON. */
+export const ok = <Schema extends z.ZodMiniType>(description: string, schema: Schema) => ({
+  200: { description, schema },
+})
+
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]
 }

@@ -5,6 +5,8 @@ import { hitProblems } from './problems.ts'
 
 const hitReasons = () => [...Object.keys(HIT_REASONS), ...hitProblems()]
 
+const text = () => z.string()
+
 /** The response headers that a client can rely on. */
 export const HEADERS = {
   'X-Hit': {
@@ -20,23 +22,20 @@ export const HEADERS = {
       return z.string().check(z.regex(new RegExp(`^(counted|queued|unknown|ignored; reason=(${reasons}))$`)))
     },
   },
-  'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: () => z.string() },
-  ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: () => z.string() },
-  'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: () => z.string() },
+  'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: text },
+  ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: text },
+  'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: text },
   'Retry-After': {
     description: 'Seconds to wait before trying again.',
     schema: () => z.string().check(z.regex(/^\d+$/)),
   },
-  'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: () => z.string() },
-  'Content-Security-Policy': {
-    description: 'What the page may load: only its own script and style.',
-    schema: () => z.string(),
-  },
+  'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: text },
+  'Content-Security-Policy': { description: 'What the page may load: only its own script and style.', schema: text },
   'Idempotent-Replayed': {
     description: 'Present if an earlier request with the same key was served. This one changed nothing.',
     schema: () => z.literal('true'),
   },
-  Location: { description: 'The URL of the file.', schema: () => z.string() },
+  Location: { description: 'The URL of the file.', schema: text },
 } as const
 
 export type HeaderName = keyof typeof HEADERS

@@ -3,7 +3,7 @@ import { MAX_READ } from '../counters/read/read-counters.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
@@ -38,7 +38,7 @@ export const readContract = () =>
     tag: 'Reading',
     summary: 'Get a counter',
     description: 'A key that was never counted returns zeros.',
-    answers: { 200: { description: 'The counter.', schema: reading() } },
+    answers: ok('The counter.', reading()),
     problems: [...READING],
     examples: {
       exact: {
@@ -71,7 +71,7 @@ export const readManyContract = () =>
     tag: 'Reading',
     summary: 'List counters',
     description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
-    answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading()) }) } },
+    answers: ok('The counters.', z.strictObject({ counters: z.array(reading()) })),
     problems: [...READING],
     examples: {
       two: {
@@ -124,23 +124,21 @@ export const totalOfTypeContract = () =>
     summary: 'Get the total of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending; `consistency` says which.',
-    answers: {
-      200: {
-        description: 'The total.',
-        schema: namedObject('TypeTotal', {
-          type: z.string(),
-          prefix: z.nullable(z.string()),
-          count: described(count, 'total, plus pending if the answer is exact.'),
-          total: described(count, 'The rolled-up part.'),
-          pending: described(
-            z.nullable(count),
-            'The part that has not been rolled up yet; null unless the answer is exact.',
-          ),
-          consistency: z.enum(['exact', 'rolled']),
-          rolledUpAt: described(z.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
-        }),
-      },
-    },
+    answers: ok(
+      'The total.',
+      namedObject('TypeTotal', {
+        type: z.string(),
+        prefix: z.nullable(z.string()),
+        count: described(count, 'total, plus pending if the answer is exact.'),
+        total: described(count, 'The rolled-up part.'),
+        pending: described(
+          z.nullable(count),
+          'The part that has not been rolled up yet; null unless the answer is exact.',
+        ),
+        consistency: z.enum(['exact', 'rolled']),
+        rolledUpAt: described(z.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
+      }),
+    ),
     problems: ['too_many_keys', ...READING],
     examples: {
       type: {

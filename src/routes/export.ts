@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/check-input.ts'
@@ -38,24 +38,22 @@ export const exportCountsContract = () =>
     description:
       'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +
       'Counts added during an export may or may not appear in later pages.',
-    answers: {
-      200: {
-        description: 'A page of rows.',
-        schema: namedObject('ExportPage', {
-          rows: z.array(
-            z.strictObject({
-              key: z.string(),
-              count,
-              day: described(
-                z.optional(z.iso.date()),
-                'The day (UTC). By day, a row without it holds the counts that belong to no day.',
-              ),
-            }),
-          ),
-          next: nextField(),
-        }),
-      },
-    },
+    answers: ok(
+      'A page of rows.',
+      namedObject('ExportPage', {
+        rows: z.array(
+          z.strictObject({
+            key: z.string(),
+            count,
+            day: described(
+              z.optional(z.iso.date()),
+              'The day (UTC). By day, a row without it holds the counts that belong to no day.',
+            ),
+          }),
+        ),
+        next: nextField(),
+      }),
+    ),
     problems: [...DATABASE],
     examples: {
       firstPage: {

@@ -4,7 +4,7 @@ import { ADJUSTMENT_KINDS } from '../counters/ledger/totals.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { prefixField } from '../service/check-input.ts'
@@ -44,21 +44,19 @@ export const historyOfCounterContract = () =>
     tag: 'Reading',
     summary: 'Get the history of a counter',
     description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Without a token, very many pending counts are left out, and a long history may be ten seconds old.`,
-    answers: {
-      200: {
-        description: 'The counts of the periods, and the adjustments.',
-        schema: namedObject('History', {
-          type: z.string(),
-          key: z.string(),
-          ...points(),
-          adjustments: described(
-            z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
-            'Counts that were set or imported.',
-          ),
-          consistency: described(z.enum(['exact', 'rolled']), '`rolled`: without pending counts.'),
-        }),
-      },
-    },
+    answers: ok(
+      'The counts of the periods, and the adjustments.',
+      namedObject('History', {
+        type: z.string(),
+        key: z.string(),
+        ...points(),
+        adjustments: described(
+          z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
+          'Counts that were set or imported.',
+        ),
+        consistency: described(z.enum(['exact', 'rolled']), '`rolled`: without pending counts.'),
+      }),
+    ),
     problems: [...DATABASE],
     examples: {
       days: {
@@ -88,12 +86,7 @@ export const historyOfTypeContract = () =>
     summary: 'Get the history of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',
-    answers: {
-      200: {
-        description: 'The counts of the periods.',
-        schema: namedObject('TypeHistory', { type: z.string(), ...points() }),
-      },
-    },
+    answers: ok('The counts of the periods.', namedObject('TypeHistory', { type: z.string(), ...points() })),
     problems: ['too_many_keys', ...DATABASE],
     examples: {
       days: {

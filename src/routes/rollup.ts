@@ -5,7 +5,7 @@ import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/ro
 import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
@@ -41,7 +41,7 @@ export const rollUpOnceContract = () =>
     tag: 'Operating',
     summary: 'Roll up now',
     description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
-    answers: { 200: { description: 'A summary of the run.', schema: summary() } },
+    answers: ok('A summary of the run.', summary()),
     problems: ['rollup_running', ...DATABASE],
     examples: {
       rollUp: {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { afterField, limitField, nextField, once } from '../service/check-input.ts'
@@ -22,15 +22,13 @@ export const searchKeysContract = () =>
     summary: 'Search counters',
     description:
       'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
-    answers: {
-      200: {
-        description: 'A page of counters.',
-        schema: namedObject('SearchPage', {
-          counters: z.array(z.strictObject({ key: z.string(), count })),
-          next: nextField(),
-        }),
-      },
-    },
+    answers: ok(
+      'A page of counters.',
+      namedObject('SearchPage', {
+        counters: z.array(z.strictObject({ key: z.string(), count })),
+        next: nextField(),
+      }),
+    ),
     problems: [...DATABASE],
     examples: {
       none: {

@@ -20,7 +20,7 @@ import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
@@ -35,17 +35,15 @@ export const readSetupContract = () =>
     tag: 'Operating',
     summary: 'Get the state of the tables',
     description: 'Lists the tables, columns and indexes that the database lacks, and the pending migrations.',
-    answers: {
-      200: {
-        description: 'The state of the tables.',
-        schema: namedObject('Setup', {
-          ready: described(z.boolean(), 'Whether nothing is missing.'),
-          missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
-          pending: names('The migrations not recorded as applied.'),
-          statements: names('Statements that create what is missing, for a deploy request.'),
-        }),
-      },
-    },
+    answers: ok(
+      'The state of the tables.',
+      namedObject('Setup', {
+        ready: described(z.boolean(), 'Whether nothing is missing.'),
+        missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
+        pending: names('The migrations not recorded as applied.'),
+        statements: names('Statements that create what is missing, for a deploy request.'),
+      }),
+    ),
     problems: ['setup_stopped', ...DATABASE],
     examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
   })
@@ -59,12 +57,10 @@ export const makeTablesContract = () =>
     summary: 'Make the tables',
     description:
       'Makes the tables, or migrates them to this version, as `npm run migrate` does. Safe to repeat, also concurrently.',
-    answers: {
-      200: {
-        description: 'What was done.',
-        schema: namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
-      },
-    },
+    answers: ok(
+      'What was done.',
+      namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
+    ),
     problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
     examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
   })

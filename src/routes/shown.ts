@@ -8,7 +8,7 @@ import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described } from '../openapi/described.ts'
 import { READING } from '../openapi/problems.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
@@ -36,7 +36,7 @@ export const shownContract = () =>
     description:
       'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong, not public or one total too many is null, so that it does not affect the others.',
     revalidated: true,
-    answers: { 200: { description: 'The counts.', schema: z.array(z.nullable(count)) } },
+    answers: ok('The counts.', z.array(z.nullable(count))),
     problems: [...READING],
     examples: {
       page: {

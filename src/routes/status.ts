@@ -5,7 +5,7 @@ import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
@@ -169,7 +169,7 @@ export const readStatusContract = () =>
     description:
       'Reports problems, pending counts, table sizes and lock waits. If the database is unavailable, the response is still 200, and ' +
       '`problems` says so. Counts are exact even if the roll-up is behind.',
-    answers: { 200: { description: 'The status.', schema: statusSchema() } },
+    answers: ok('The status.', statusSchema()),
     problems: [],
     examples: { status: { summary: 'Caught up four seconds ago', answer: CAUGHT_UP } },
   })

@@ -10,7 +10,7 @@ import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import type { Caller } from '../service/caller.ts'
@@ -43,22 +43,20 @@ export const topCountersContract = () =>
     summary: 'Top counters',
     description:
       'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. Without a token, a ranking of a prefix or between two days may be ten seconds old.',
-    answers: {
-      200: {
-        description: 'The counters, highest count first.',
-        schema: namedObject('Top', {
-          type: z.string(),
-          period: described(z.enum([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
-          start: z.nullable(instant),
-          end: described(z.nullable(instant), 'Exclusive.'),
-          certain: described(
-            z.boolean(),
-            'False if a counter may be missing: of very many counters, only the first of each month, week or day are compared. The counts are exact.',
-          ),
-          counters: z.array(z.strictObject({ key: z.string(), count })),
-        }),
-      },
-    },
+    answers: ok(
+      'The counters, highest count first.',
+      namedObject('Top', {
+        type: z.string(),
+        period: described(z.enum([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
+        start: z.nullable(instant),
+        end: described(z.nullable(instant), 'Exclusive.'),
+        certain: described(
+          z.boolean(),
+          'False if a counter may be missing: of very many counters, only the first of each month, week or day are compared. The counts are exact.',
+        ),
+        counters: z.array(z.strictObject({ key: z.string(), count })),
+      }),
+    ),
     problems: ['too_many_keys', ...DATABASE],
     examples: {
       january: {

@@ -7,7 +7,7 @@ import type { Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import { operation, route } from '../openapi/contract.ts'
+import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/check-input.ts'
@@ -25,28 +25,26 @@ export const verifyCountsContract = () =>
     tag: 'Operating',
     summary: 'Verify',
     description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
-    answers: {
-      200: {
-        description: 'The number of counters checked on this page, and the mismatches.',
-        schema: namedObject('Verification', {
-          checked: z.int(),
-          wrong: z.array(
-            z.strictObject({
-              type: z.nullable(z.string()),
-              recordType: z.int(),
-              key: z.optional(z.nullable(z.string())),
-              recordId: z.nullable(z.string()),
-              what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
-              start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
-              is: count,
-              shouldBe: count,
-              difference: count,
-            }),
-          ),
-          next: nextField(),
-        }),
-      },
-    },
+    answers: ok(
+      'The number of counters checked on this page, and the mismatches.',
+      namedObject('Verification', {
+        checked: z.int(),
+        wrong: z.array(
+          z.strictObject({
+            type: z.nullable(z.string()),
+            recordType: z.int(),
+            key: z.optional(z.nullable(z.string())),
+            recordId: z.nullable(z.string()),
+            what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
+            start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
+            is: count,
+            shouldBe: count,
+            difference: count,
+          }),
+        ),
+        next: nextField(),
+      }),
+    ),
     problems: [...DATABASE],
     examples: {
       lastPage: {
