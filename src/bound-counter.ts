@@ -128,6 +128,12 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     wantsFresh: false,
   })
 
+  const find = async (isolate: Isolate, type: string, key: string | number) => {
+    const asked = check(increment, { type, key })
+    const of = typeNamed(isolate, asked.type)
+    return { of, key: String(asked.key), counter: await counterOfKey(isolate.addresses, of, asked.key) }
+  }
+
   return {
     increment: (type, key, given) =>
       counting('increment', async (isolate) => {
@@ -148,12 +154,10 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     read: (type, key, options = {}) =>
       outcome('read', async (isolate) => {
-        const asked = check(increment, { type, key })
         const { consistency } = checkParameters(counterQuery, { ...options })
-        const of = typeNamed(isolate, asked.type)
-        const counter = await counterOfKey(isolate.addresses, of, asked.key)
-        const { readings } = await readCounters(callerOf(isolate), [counter], consistency)
-        return counterAnswer(of, String(asked.key), readings[0]!)
+        const found = await find(isolate, type, key)
+        const { readings } = await readCounters(callerOf(isolate), [found.counter], consistency)
+        return counterAnswer(found.of, found.key, readings[0]!)
       }),
 
     readMany: (type, keys, options = {}) =>
@@ -179,12 +183,10 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     history: (type, key, range = {}) =>
       outcome('history', async (isolate) => {
-        const asked = check(increment, { type, key })
-        const of = typeNamed(isolate, asked.type)
-        const counter = await counterOfKey(isolate.addresses, of, asked.key)
         const query = checkParameters(historyQuery, { ...range })
-        const { history } = await counterHistory(callerOf(isolate), counter, query)
-        return { type: of.name, key: String(asked.key), ...history }
+        const found = await find(isolate, type, key)
+        const { history } = await counterHistory(callerOf(isolate), found.counter, query)
+        return { type: found.of.name, key: found.key, ...history }
       }),
   }
 }

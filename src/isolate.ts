@@ -60,12 +60,9 @@ export type Isolate = ReturnType<typeof makeIsolate>
 
 // The platform passes the same object to every request of an isolate.
 const isolates = new WeakMap<Bindings, Isolate>()
-/** There is seldom another, and a hit asks several times. */
-let latest: { bindings: Bindings; isolate: Isolate } | null = null
 
 /** The isolate's services, created on its first request. */
 export function isolateOf(bindings: Bindings): Isolate {
-  if (latest?.bindings === bindings) return latest.isolate
   let isolate = isolates.get(bindings)
   if (isolate === undefined) {
     const { config, mistakes } = readConfig(bindings)
@@ -73,7 +70,6 @@ export function isolateOf(bindings: Bindings): Isolate {
     isolate = makeIsolate(config, mistakes)
     isolates.set(bindings, isolate)
   }
-  latest = { bindings, isolate }
   return isolate
 }
 

@@ -5,14 +5,14 @@ import { MAX_RANGES } from '../counters/ranges.ts'
 import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
 import type { FieldError } from '../field-errors.ts'
-import { type Network, parseNetwork } from '../visits/network.ts'
+import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
 import { type counterType, text } from './counter-types.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { longEnough, longestOf, readSites, readTypes } from './read-types.ts'
-import { integer, optionalTable, orNull, table, textThat } from './setting-schemas.ts'
+import { integer, optionalTable, orNull, parsed, table, textThat } from './setting-schemas.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
@@ -104,17 +104,8 @@ const sharding = optionalTable({
 
 const NETWORK_RULE = 'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"'
 
-const network = z.pipe(
-  z.string({ error: NETWORK_RULE }),
-  z.transform((value, context): Network => {
-    const parsed = parseNetwork(value)
-    if (parsed !== null) return parsed
-    context.issues.push({ code: 'custom', message: NETWORK_RULE, input: value })
-    return z.NEVER
-  }),
-)
-
-const exclude = optionalTable({ networks: z._default(z.array(network, { error: 'must be a list of networks' }), []) })
+const networks = z.array(parsed(parseNetwork, NETWORK_RULE), { error: 'must be a list of networks' })
+const exclude = optionalTable({ networks: z._default(networks, []) })
 
 const binding = <T>(method: keyof T & string, what: string) =>
   orNull(

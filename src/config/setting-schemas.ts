@@ -11,6 +11,18 @@ export function integer(min: number, max: number) {
 export const textThat = (rule: string, fits: (value: string) => boolean) =>
   z.string({ error: rule }).check(z.refine(fits, rule))
 
+/** Text that `parse` turns into a value, or into nothing if it breaks the rule. */
+export const parsed = <Value>(parse: (text: string) => Value | null | undefined, rule: string) =>
+  z.pipe(
+    z.string({ error: rule }),
+    z.transform((text, context): Value => {
+      const value = parse(text) ?? undefined
+      if (value !== undefined) return value
+      context.issues.push({ code: 'custom', message: rule, input: text })
+      return z.NEVER
+    }),
+  )
+
 export const flag = z._default(z.boolean({ error: 'must be true or false' }), false)
 
 /** An optional setting; `null` if left out. */

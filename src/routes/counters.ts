@@ -28,7 +28,8 @@ const reading = () =>
     rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
-const NEVER_COUNTED = { total: 0, pending: 0, count: 0, consistency: 'exact', rolledUpAt: null }
+const NEVER_COUNTED = { count: 0, total: 0, pending: 0, consistency: 'exact', rolledUpAt: null }
+const COUNTED = { ...NEVER_COUNTED, rolledUpAt: '2026-11-20T10:00:00.000Z' }
 
 const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: counterQuery })
 
@@ -44,15 +45,7 @@ export const readContract = () =>
       exact: {
         summary: 'An exact count',
         params: { type: 'page_view', key: '/blog/hello' },
-        answer: {
-          type: 'page_view',
-          key: '/blog/hello',
-          count: 12,
-          total: 10,
-          pending: 2,
-          consistency: 'exact',
-          rolledUpAt: '2026-11-20T10:00:00.000Z',
-        },
+        answer: { type: 'page_view', key: '/blog/hello', ...COUNTED, count: 12, total: 10, pending: 2 },
       },
       rolled: {
         summary: 'As of the last roll-up',
@@ -144,15 +137,7 @@ export const totalOfTypeContract = () =>
       type: {
         summary: 'All counters of a type',
         params: { type: 'download' },
-        answer: {
-          type: 'download',
-          prefix: null,
-          count: 0,
-          total: 0,
-          pending: 0,
-          consistency: 'exact',
-          rolledUpAt: '2026-11-20T10:00:00.000Z',
-        },
+        answer: { type: 'download', prefix: null, ...COUNTED },
       },
     },
   })

@@ -126,7 +126,7 @@ export const pixelContract = () =>
   })
 
 const readHitQuery = rememberedQueries(postHit.query)
-const readPixelQuery = rememberedQueries(hitQuery, { ignoresUnknown: true })
+const readPixelQuery = rememberedQueries(hitQuery, true)
 
 const routes = new Routes<AppEnv>()
 

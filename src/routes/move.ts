@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { ofSameKey } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
+import { parsed } from '../config/setting-schemas.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { checkTypes } from '../http/authorization.ts'
@@ -52,19 +53,11 @@ const also = () =>
 const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
   query: () => ({
     also: also(),
-    below: once(
-      z.optional(
-        z.pipe(
-          z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
-          z.transform((digits: string) => BigInt(digits)),
-        ),
-      ),
-      {
-        type: 'integer',
-        pattern: undefined,
-        description: 'Delete only if the count is below this number at that instant.',
-      },
-    ),
+    below: once(z.optional(parsed((digits) => (/^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null), BELOW_RULE)), {
+      type: 'integer',
+      pattern: undefined,
+      description: 'Delete only if the count is below this number at that instant.',
+    }),
   }),
 })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
+import { parsed } from '../config/setting-schemas.ts'
 import { readNames } from '../counters/keys/names.ts'
 import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
 import { FIRST_POSITION, MAX_VERIFIED, readPosition, verifyPage, writePosition } from '../counters/verify/verify.ts'
@@ -10,7 +11,7 @@ import { openBackgroundDatabase } from '../isolate.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/check-input.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({

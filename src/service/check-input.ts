@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { parsed } from '../config/setting-schemas.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
 import { fieldErrors } from '../field-errors.ts'
 import { type Description, described, namedObject, TYPE_DESCRIPTION } from '../openapi/described.ts'
@@ -57,18 +58,6 @@ export function once<Schema extends z.ZodMiniType>(schema: Schema, as?: Descript
 
 export const choice = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` })
-
-/** Text that `parse` turns into a value, or into nothing if it breaks the rule. */
-export const parsed = <Value>(parse: (text: string) => Value | null | undefined, rule: string) =>
-  z.pipe(
-    z.string({ error: rule }),
-    z.transform((text, context): Value => {
-      const value = parse(text) ?? undefined
-      if (value !== undefined) return value
-      context.issues.push({ code: 'custom', message: rule, input: text })
-      return z.NEVER
-    }),
-  )
 
 const exactInteger = z.int({
   error: ({ code }) => {
@@ -147,9 +136,8 @@ export const nextField = () =>
 /** @param what the description, without a full stop */
 export const limitField = (max: number, usual: number, what: string) => {
   const message = `must be a whole number from 1 to ${max}`
-  const digits = z.pipe(z.string({ error: message }).check(z.regex(/^\d{1,9}$/, message)), z.transform(Number))
-  const limit = digits.check(z.refine((value) => value >= 1 && value <= max, message))
-  return once(z._default(limit, usual), {
+  const limit = (digits: string) => (/^\d{1,9}$/.test(digits) && +digits >= 1 && +digits <= max ? +digits : null)
+  return once(z._default(parsed(limit, message), usual), {
     // The meaning, although a query string is text.
     type: 'integer',
     pattern: undefined,
