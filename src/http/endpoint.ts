@@ -5,10 +5,13 @@ import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { toJson } from '../database/values.ts'
 import type { AnswerOf, InputOf, None, Operation, ProblemOf, Route } from '../openapi/contract.ts'
+import type { Caller } from '../service/caller.ts'
 import { once } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, checkTypes, requireToken } from './authorization.ts'
+import { callerOf } from './caller.ts'
 import { type AppEnv, Routes } from './hono.ts'
+import { readJson } from './json-body.ts'
 import { tellHit } from './problem-response.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
 import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey, readQuery } from './url.ts'
@@ -26,9 +29,12 @@ type TypedRoutes<O extends Operation> = TypedHono<
 >
 
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
-type Parts<O> = (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
+type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
   (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
-  (O extends { query: () => infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
+  (O extends { query: () => infer Shape extends z.core.$ZodShape }
+    ? { query: z.output<z.ZodMiniObject<Shape>> }
+    : None) &
+  (O extends { body: { schema: () => infer Schema extends z.ZodMiniType } } ? { body: z.output<Schema> } : None)
 
 type Contract<O extends Operation = Operation> = () => O
 
@@ -45,7 +51,7 @@ type Data<O extends Operation> = WithBigints<z.input<NonNullable<O['answers'][20
 type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in keyof T]: WithBigints<T[K]> } : T
 
 /**
- * Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs.
+ * Serves a route: checks the token, sets `X-Hit`, and reads type, key, query and body before the handler runs.
  * @param handler returns a response, or the data of a successful one, which is not cached
  */
 export function endpoint<C extends Contract>(
@@ -103,10 +109,10 @@ function routesOf<O extends Operation>({ method, path }: Route, handlers: Handle
 }
 
 /** Reads what the contract says. */
-function partsReader<O extends Operation>({ path, access, query = () => ({}), looseQuery }: Route) {
+function partsReader<O extends Operation>({ path, access, query = () => ({}), looseQuery, body }: Route) {
   const queryWithKey = () => ({ ...query(), key: once(z.string()) })
   return async (c: Context<AppEnv>): Promise<Parts<O>> => {
-    const parts: Record<string, unknown> = {}
+    const parts: Record<string, unknown> = { caller: callerOf(c) }
     if (path.includes('{type}')) {
       const type = pathType(c)
       if (access === 'read-unless-public' && !type.public) await authorize(c, 'read')
@@ -121,6 +127,7 @@ function partsReader<O extends Operation>({ path, access, query = () => ({}), lo
       }
     }
     if (!looseQuery) parts.query ??= readQuery(c, query)
+    if (body !== undefined) parts.body = await readJson(c, body)
     return parts as Parts<O>
   }
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { MAX_READ } from '../counters/read/read-counters.ts'
 import { askedPrefix } from '../http/authorization.ts'
-import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
@@ -95,15 +94,15 @@ export const readManyContract = () =>
     },
   })
 
-export const counter = publicReading<typeof readContract>(read, async (c, { type, key, counter, query }) => {
-  const { readings, maxAge } = await readCounters(callerOf(c), [counter], query.consistency)
+export const counter = publicReading<typeof readContract>(read, async (_, { caller, type, key, counter, query }) => {
+  const { readings, maxAge } = await readCounters(caller, [counter], query.consistency)
   return { answer: counterAnswer(type, key, readings[0]!), maxAge }
 })
 
-export const counters = publicReading<typeof readManyContract>(readMany, async (c, { type, query }) => {
-  const { addresses } = c.get('isolate')
+export const counters = publicReading<typeof readManyContract>(readMany, async (_, { caller, type, query }) => {
+  const { addresses } = caller.isolate
   const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
-  const { readings, maxAge } = await readCounters(callerOf(c), named, query.consistency)
+  const { readings, maxAge } = await readCounters(caller, named, query.consistency)
   const answers = readings.map((reading, index) => counterAnswer(type, query.key[index]!, reading))
   return { answer: { counters: answers }, maxAge }
 })
@@ -142,8 +141,8 @@ export const totalOfTypeContract = () =>
     },
   })
 
-export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
+export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { caller, type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
-  const { reading, maxAge } = await readSum(callerOf(c), type, prefix, query.consistency)
+  const { reading, maxAge } = await readSum(caller, type, prefix, query.consistency)
   return { answer: totalAnswer(type, prefix, reading), maxAge }
 })

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
-import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
@@ -67,9 +66,8 @@ export const exportCountsContract = () =>
 
 export const exports = endpoint<typeof exportCountsContract>(
   exportCounts,
-  async (c, { type, query: { after = null, limit, by } }) => {
+  async (_, { caller: { db }, type, query: { after = null, limit, by } }) => {
     const options = { recordType: type.recordType, after, limit }
-    const db = callerOf(c).db
     const page =
       by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
     const rows = page.rows.map(({ name, count, day }) => ({ key: name, count, ...(day !== null && { day }) }))

@@ -3,7 +3,6 @@ import { ConfigurationError } from '../config/mistakes.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { ownerTokenProblems } from '../http/authorization.ts'
-import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'
@@ -38,13 +37,13 @@ export const readHealthContract = () =>
     examples: { well: { summary: 'Healthy', answer: { status: 'ok', database: 'ok' } } },
   })
 
-export const health = endpoint<typeof readHealthContract>(readHealth, async (c) => {
+export const health = endpoint<typeof readHealthContract>(readHealth, async (c, { caller }) => {
   await limitReading(c)
-  const wrong = [...new Set([...c.get('isolate').mistakes, ...ownerTokenProblems(c)])]
+  const wrong = [...new Set([...caller.isolate.mistakes, ...ownerTokenProblems(c)])]
   if (wrong.length > 0) throw new ConfigurationError(wrong)
   try {
     // Shows that the database responds, accepts our credentials and has its tables.
-    await readRollUpState(callerOf(c).db)
+    await readRollUpState(caller.db)
     return { status: 'ok', database: 'ok' }
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error

@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/totals.ts'
 import { askedPrefix } from '../http/authorization.ts'
-import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
@@ -100,14 +99,17 @@ export const historyOfTypeContract = () =>
 
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,
-  async (c, { type, key, counter, query }) => {
-    const { history, maxAge } = await readHistory(callerOf(c), counter, query)
+  async (_, { caller, type, key, counter, query }) => {
+    const { history, maxAge } = await readHistory(caller, counter, query)
     return { answer: { type: type.name, key, ...history }, maxAge }
   },
 )
 
-export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
-  const prefix = await askedPrefix(c, type, query.prefix)
-  const { history, maxAge } = await readTypeHistory(callerOf(c), type, prefix, query)
-  return { answer: { type: type.name, ...history }, maxAge }
-})
+export const typeHistory = publicReading<typeof historyOfTypeContract>(
+  historyOfType,
+  async (c, { caller, type, query }) => {
+    const prefix = await askedPrefix(c, type, query.prefix)
+    const { history, maxAge } = await readTypeHistory(caller, type, prefix, query)
+    return { answer: { type: type.name, ...history }, maxAge }
+  },
+)

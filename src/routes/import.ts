@@ -1,9 +1,8 @@
 import * as z from 'zod/mini'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { checkTypes } from '../http/authorization.ts'
-import { answerChange, callerOf, idempotencyKey } from '../http/caller.ts'
+import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { readJson } from '../http/json-body.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
@@ -69,11 +68,9 @@ export const addImportContract = () =>
     },
   })
 
-export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
+export const imports = endpoint<typeof addImportContract>(addImport, async (c, { caller: { db, isolate }, body }) => {
   const id = await idempotencyKey(c, 'import')
   if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
-  const body = await readJson(c, addImport.body)
-  const isolate = c.get('isolate')
   const now = new Date()
   const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(`${day}T00:00:00Z`))
   const listed = await listedCounters(isolate, 'counters', body.counters, (entry) => {
@@ -82,6 +79,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   })
   checkTypes(c, ...body.counters.map(({ type }) => type))
   const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
-  const importing = importCounts({ db: callerOf(c).db, cache: isolate.reads.rolled }, rows, { id, at: now })
+  const importing = importCounts({ db, cache: isolate.reads.rolled }, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

@@ -2,9 +2,8 @@ import * as z from 'zod/mini'
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { checkScope, checkTypes } from '../http/authorization.ts'
-import { callerOf, idempotencyKey } from '../http/caller.ts'
+import { idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { readJson } from '../http/json-body.ts'
 import { log } from '../log.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
@@ -139,19 +138,20 @@ export const incrementManyContract = () =>
     },
   })
 
-export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, { type, key, counter, query }) => {
+export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, parts) => {
+  const { caller, type, key, counter, query } = parts
+  const { by } = parts.body
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const idempotency = await idempotencyKey(c, 'count')
-  const { by } = await readJson(c, incrementOne.body)
   const options = { key: idempotency, advice: ADVICE }
-  const outcome = await addToCounters(callerOf(c), [{ counter, by: BigInt(by) }], options)
+  const outcome = await addToCounters(caller, [{ counter, by: BigInt(by) }], options)
   const answer = { type: type.name, key, added: by }
   if (outcome === 'queued') {
     return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, { 'X-Hit': 'queued' })
   }
   if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
   // It is counted even if the reading fails. An error would make the client count it again.
-  const count = await readCounters(callerOf(c), [counter]).then(
+  const count = await readCounters(caller, [counter]).then(
     ({ readings: [reading] }) => toJsonNumber(countIn(reading!)),
     (error: unknown) => {
       log('warn', 'counted_but_not_read', { requestId: c.get('requestId'), error: String(error) })
@@ -161,12 +161,11 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   return c.json({ ...answer, count }, 200, { 'X-Hit': 'counted' })
 })
 
-export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c) => {
+export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c, { caller, body }) => {
   const key = await idempotencyKey(c, 'count')
-  const body = await readJson(c, incrementMany.body)
-  const listed = await listedCounters(c.get('isolate'), 'increments', body.increments)
+  const listed = await listedCounters(caller.isolate, 'increments', body.increments)
   checkTypes(c, ...body.increments.map(({ type }) => type))
   const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
-  const outcome = await addToCounters(callerOf(c), increments, { key, advice: ADVICE })
+  const outcome = await addToCounters(caller, increments, { key, advice: ADVICE })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
 })

@@ -2,7 +2,6 @@ import type { CounterType } from '../config/counter-types.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { countPendingSlots, MAX_COUNTED } from '../counters/rollup/roll-up.ts'
-import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { READING } from '../openapi/problems.ts'
@@ -46,8 +45,8 @@ slotted_counter_behind_seconds 4
     },
   })
 
-export const metrics = endpoint<typeof readMetricsContract>(readMetrics, async (c) =>
-  c.body(await metricsText(callerOf(c), new Date()), 200, {
+export const metrics = endpoint<typeof readMetricsContract>(readMetrics, async (c, { caller }) =>
+  c.body(await metricsText(caller, new Date()), 200, {
     'Content-Type': `${OPEN_METRICS}; version=1.0.0; charset=utf-8`,
     'Cache-Control': 'no-store',
   }),

@@ -6,14 +6,14 @@ import { parsed } from '../config/setting-schemas.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { checkTypes } from '../http/authorization.ts'
-import { answerChange, callerOf, idempotencyKey } from '../http/caller.ts'
+import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
-import { readJson } from '../http/json-body.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
+import type { Caller } from '../service/caller.ts'
 import { keyField, once, shortBody } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -105,37 +105,42 @@ export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c
   answerTo(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
 )
 
-export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) => {
-  const { to } = await readJson(c, rename.body)
-  return answerTo(c, parts, { kind: 'rename', target: await targetOf(c, parts, 'to', to), below: null })
-})
+export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) =>
+  answerTo(c, parts, { kind: 'rename', target: await targetOf(parts, 'to', parts.body.to), below: null }),
+)
 
-export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) => {
-  const { into } = await readJson(c, merge.body)
-  return answerTo(c, parts, { kind: 'merge', target: await targetOf(c, parts, 'into', into), below: null })
-})
+export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) =>
+  answerTo(c, parts, { kind: 'merge', target: await targetOf(parts, 'into', parts.body.into), below: null }),
+)
+
+interface Asked {
+  caller: Caller
+  type: CounterType
+  key: string
+  counter: CounterAddress
+  query: { also: string }
+}
 
 async function targetOf(
-  c: Context<AppEnv>,
-  { type, counter }: { type: CounterType; counter: CounterAddress },
+  { caller, type, counter }: Asked,
   field: string,
   key: string | number,
 ): Promise<CounterAddress> {
-  const target = await counterOfKey(c.get('isolate').addresses, type, key, field)
+  const target = await counterOfKey(caller.isolate.addresses, type, key, field)
   if (target.recordId === counter.recordId) throw invalidRequest([{ field, message: 'must be another key' }])
   return target
 }
 
 async function answerTo(
   c: Context<AppEnv>,
-  { type, counter, key, query }: { type: CounterType; counter: CounterAddress; key: string; query: { also: string } },
+  { caller, type, counter, key, query }: Asked,
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const { config, reads } = c.get('isolate')
+  const { config, reads } = caller.isolate
   const others = query.also === 'true' ? ofSameKey(type, [...config.types.values()]) : []
   checkTypes(c, ...others.map(({ name }) => name))
-  const store = { db: callerOf(c).db, cache: reads.rolled }
+  const store = { db: caller.db, cache: reads.rolled }
   const moving = moveCounter(store, counter, {
     ...asked,
     also: others.map(({ recordType }) => recordType),

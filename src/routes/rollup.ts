@@ -63,8 +63,7 @@ export const rollUpOnceContract = () =>
     },
   })
 
-export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
-  const isolate = c.get('isolate')
+export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c, { caller: { isolate } }) => {
   const store = { db: openBackgroundDatabase(isolate), cache: isolate.reads.rolled }
   return finished(c, rollUpNow(store, isolate.config))
 })

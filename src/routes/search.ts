@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
-import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, namedObject } from '../openapi/described.ts'
@@ -43,6 +42,6 @@ export const searchKeysContract = () =>
 /** Needs a token for public types too: some keys may be known to few people. */
 export const search = endpoint<typeof searchKeysContract>(
   searchKeys,
-  (c, { type, query: { prefix, after = null, limit } }) =>
-    searchCounters(callerOf(c).db, type, { prefix, after, limit }),
+  (_, { caller, type, query: { prefix, after = null, limit } }) =>
+    searchCounters(caller.db, type, { prefix, after, limit }),
 )

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { setCounter } from '../counters/changes/set-counter.ts'
-import { answerChange, callerOf, idempotencyKey } from '../http/caller.ts'
+import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { readJson } from '../http/json-body.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
@@ -67,16 +66,18 @@ export const setCountContract = () =>
     },
   })
 
-export const set = endpoint<typeof setCountContract>(setCount, async (c, { type, counter, key }) => {
-  const given = await idempotencyKey(c, 'set')
-  const { count } = await readJson(c, setCount.body)
-  const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
-  const { reads } = c.get('isolate')
-  // A repeated request is told the count that it set, not the present one.
-  const answer = { type: type.name, key, count, added: null as bigint | null }
-  const changing = setCounter({ db: callerOf(c).db, cache: reads.rolled }, counter, setting).then((done) => {
-    answer.added = done.added
-    return done.outcome
-  })
-  return answerChange(c, given, changing, answer)
-})
+export const set = endpoint<typeof setCountContract>(
+  setCount,
+  async (c, { caller, type, counter, key, body: { count } }) => {
+    const given = await idempotencyKey(c, 'set')
+    const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
+    // A repeated request is told the count that it set, not the present one.
+    const answer = { type: type.name, key, count, added: null as bigint | null }
+    const store = { db: caller.db, cache: caller.isolate.reads.rolled }
+    const changing = setCounter(store, counter, setting).then((done) => {
+      answer.added = done.added
+      return done.outcome
+    })
+    return answerChange(c, given, changing, answer)
+  },
+)

@@ -4,7 +4,6 @@ import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { InvalidInput } from '../field-errors.ts'
-import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
@@ -47,9 +46,8 @@ export const shownContract = () =>
     },
   })
 
-const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { query }) => {
+const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { caller, query }) => {
   await limitReading(c, new Set(query.of.filter((of) => of.includes('* '))).size)
-  const caller = callerOf(c)
   const { config, addresses } = caller.isolate
   const numbers: (number | null)[] = query.of.map(() => null)
   const places: number[] = []

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { SPELLINGS } from '../counters/keys/counter-address.ts'
 import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
-import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
@@ -177,13 +176,15 @@ export const readStatusContract = () =>
 /** Milliseconds for one part of the status. */
 const PART_DEADLINE_MS = 3_000
 
-export const status = endpoint<typeof readStatusContract>(readStatus, async (c) => {
-  const isolate = c.get('isolate')
-  // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
-  const aside = openConfigured(isolate, PART_DEADLINE_MS)
-  const found = await survey(callerOf(c).db, c.get('databaseTime')?.of(aside) ?? aside)
-  for (const { part, error } of found.missing) {
-    log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
-  }
-  return statusReport(found, isolate, new Date())
-})
+export const status = endpoint<typeof readStatusContract>(
+  readStatus,
+  async (c, { caller: { db, databaseTime, isolate } }) => {
+    // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
+    const aside = openConfigured(isolate, PART_DEADLINE_MS)
+    const found = await survey(db, databaseTime?.of(aside) ?? aside)
+    for (const { part, error } of found.missing) {
+      log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
+    }
+    return statusReport(found, isolate, new Date())
+  },
+)

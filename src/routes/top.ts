@@ -7,7 +7,6 @@ import type { RankedCounter } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
 import { InvalidInput } from '../field-errors.ts'
 import { askedPrefix } from '../http/authorization.ts'
-import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
@@ -100,12 +99,12 @@ const READINGS = 9
 /** Seconds for which a ranking may be cached. It is as of the last roll-up. */
 const MAX_AGE = 30
 
-export const top = publicReading<typeof topCountersContract>(topCounters, async (c, { type, query }) => {
+export const top = publicReading<typeof topCountersContract>(topCounters, async (c, { caller, type, query }) => {
   const asked = askedPeriod(query, Date.now())
   const prefix = await askedPrefix(c, type, query.prefix)
   // Strangers may choose other days each time, so these are as costly as several readings.
   if (prefix !== null || asked.period === 'custom') await limitReading(c, READINGS)
-  const { counters, certain } = await ranking(callerOf(c), type, prefix, asked, query.limit)
+  const { counters, certain } = await ranking(caller, type, prefix, asked, query.limit)
   const instantOf = (at: number | null) => (at === null ? null : new Date(at).toISOString())
   const answer = {
     type: type.name,

@@ -58,8 +58,7 @@ export const verifyCountsContract = () =>
 
 export const verify = endpoint<typeof verifyCountsContract>(
   verifyCounts,
-  async (c, { query: { after = FIRST_POSITION, limit } }) => {
-    const isolate = c.get('isolate')
+  async (_, { caller: { isolate }, query: { after = FIRST_POSITION, limit } }) => {
     const { config } = isolate
     const db = withRetries(openBackgroundDatabase(isolate))
     const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }

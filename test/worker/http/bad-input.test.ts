@@ -103,7 +103,11 @@ const CASES: [string, { path: string; init: RequestInit }, number, string, strin
   ['text instead of JSON', post('/v1/increments', '{}', { ...token, 'Content-Type': 'text/plain' }), ...UNSUPPORTED],
   [
     'an Idempotency-Key of 256 characters',
-    post('/v1/increments', '{}', { ...token, ...json, 'Idempotency-Key': 'x'.repeat(256) }),
+    post('/v1/increments', JSON.stringify({ increments: [PAGE] }), {
+      ...token,
+      ...json,
+      'Idempotency-Key': 'x'.repeat(256),
+    }),
     ...INVALID,
     'Idempotency-Key',
   ],
