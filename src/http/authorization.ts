@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { createMiddleware } from 'hono/factory'
 import type { CounterType } from '../config/counter-types.ts'
 import { ConfigurationError, underOwnNames } from '../config/mistakes.ts'
 import { includes, type Scope, shortTokenProblem, type Token } from '../config/tokens.ts'
@@ -11,15 +10,12 @@ import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
 
-/** Refuses requests without the scope. @param limited accept a token for some types only; see `checkTypes` */
-export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =>
-  createMiddleware<AppEnv>(async (c, next) => {
-    const { name, types } = await authorize(c, needed)
-    if (!limited && types !== null) {
-      throw insufficient(needed, `This concerns all types. The token “${name}” is limited to ${[...types].join(', ')}.`)
-    }
-    await next()
-  })
+/** Checks the scope for what concerns all types: the token must not be limited to some. @throws {Problem} 401, 403 or 429 */
+export async function authorizeForAll(c: Context<AppEnv>, needed: Scope): Promise<void> {
+  const { name, types } = await authorize(c, needed)
+  if (types === null) return
+  throw insufficient(needed, `This concerns all types. The token “${name}” is limited to ${[...types].join(', ')}.`)
+}
 
 /** Checks the scope of the request's token, or of its session. @throws {Problem} 401, 403 or 429 */
 export async function authorize(c: Context<AppEnv>, needed: Scope): Promise<Token> {

@@ -17,9 +17,8 @@ export async function startSession(c: Context<AppEnv>, token: Token): Promise<vo
   const { name, options } = cookieOf(c, 'session')
   const ends = Math.floor(Date.now() / 1_000) + SESSION
   const { config, mistakes } = c.get('isolate')
-  const { databaseUrl } = config
-  if (databaseUrl === null) throw new ConfigurationError(mistakes)
-  const secret = sessionSecret({ databaseUrl }, new URL(c.req.url).host, token)
+  if (config.databaseUrl === null) throw new ConfigurationError(mistakes)
+  const secret = sessionSecret(config.databaseUrl, new URL(c.req.url).host, token)
   await setSignedCookie(c, name, `${ends}-${token.name}`, secret, { ...options, maxAge: SESSION })
 }
 
@@ -33,15 +32,12 @@ export async function sessionToken(c: Context<AppEnv>): Promise<Token | null> {
   const { name } = cookieOf(c, 'session')
   // Most requests have no cookie.
   if (!c.req.header('Cookie')?.includes(name)) return null
-  const {
-    config: { databaseUrl },
-    tokens,
-  } = c.get('isolate')
-  if (databaseUrl === null) return null
+  const { config, tokens } = c.get('isolate')
+  if (config.databaseUrl === null) return null
   const [, ends, tokenName] = /^(\d{1,15})-([\w-]+)\./.exec(getCookie(c, name) ?? '') ?? []
   const token = tokenName === undefined ? undefined : await tokens.withName(tokenName)
   if (token === undefined || Number(ends) * 1_000 <= Date.now()) return null
-  const signed = await getSignedCookie(c, sessionSecret({ databaseUrl }, new URL(c.req.url).host, token), name)
+  const signed = await getSignedCookie(c, sessionSecret(config.databaseUrl, new URL(c.req.url).host, token), name)
   return signed === `${ends}-${tokenName}` ? token : null
 }
 
@@ -57,11 +53,7 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
  * deployments. The database's password makes it a secret, which the hash of a token is not.
  * @param host host and port of the request
  */
-export function sessionSecret(
-  { databaseUrl }: { databaseUrl: string },
-  host: string,
-  { hash }: Pick<Token, 'hash'>,
-): string {
+export function sessionSecret(databaseUrl: string, host: string, { hash }: Pick<Token, 'hash'>): string {
   const { username, password, host: server } = new URL(databaseUrl)
   // No part contains a line break.
   return ['slotted-counter session', `${username}:${password}@${server}`, host, hash].join('\n')
@@ -85,7 +77,10 @@ export function sessionCookie(base: string): string {
  * instances may run on one machine, and browsers ignore the port of a cookie. Lax, so that links from other sites send it;
  * `isFromOwnPage` guards requests that change something.
  */
-function cookieOf(c: Context<AppEnv>, kind: 'session' | 'own-visits'): { name: string; options: CookieOptions } {
+function cookieOf(
+  c: Context<AppEnv>,
+  kind: 'session' | 'own-visits' | 'zone',
+): { name: string; options: CookieOptions } {
   const { protocol, port } = new URL(c.req.url)
   const secure = protocol === 'https:'
   const suffix = cookieSuffix(basePathOf(c.env))
@@ -110,21 +105,18 @@ export function setMark(c: Context<AppEnv>, marked: boolean): void {
 
 /** The browser's time zone, as it last sent it; `undefined` if it never has. */
 export function visitorZone(c: Context<AppEnv>): string | undefined {
-  const zone = getCookie(c, zoneCookie(c))
+  const zone = getCookie(c, cookieOf(c, 'zone').name)
   return zone !== undefined && ZONE_FORM.test(zone) ? zone : undefined
 }
 
 /** Lets the browser keep its time zone, so that the next page can contain its numbers. */
 export function keepVisitorZone(c: Context<AppEnv>, zone: string): void {
   if (!ZONE_FORM.test(zone) || zone === visitorZone(c)) return
-  const secure = c.req.url.startsWith('https:')
-  setCookie(c, zoneCookie(c), zone, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge: LONGEST })
+  const { name, options } = cookieOf(c, 'zone')
+  setCookie(c, name, zone, { ...options, maxAge: LONGEST })
 }
 
 export function forgetVisitorZone(c: Context<AppEnv>): void {
-  deleteCookie(c, zoneCookie(c), { path: '/', secure: c.req.url.startsWith('https:') })
-}
-
-function zoneCookie(c: Context<AppEnv>): string {
-  return `zone${cookieSuffix(basePathOf(c.env))}`
+  const { name, options } = cookieOf(c, 'zone')
+  deleteCookie(c, name, options)
 }

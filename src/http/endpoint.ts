@@ -1,4 +1,4 @@
-import type { Context, Handler, Input, MiddlewareHandler, Hono as TypedHono } from 'hono'
+import type { Context, Handler, Input, Hono as TypedHono } from 'hono'
 import type { ToSchema } from 'hono/types'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
@@ -8,7 +8,7 @@ import type { AnswerOf, InputOf, None, Operation, ProblemOf, Route } from '../op
 import type { Caller } from '../service/caller.ts'
 import { once } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
-import { authorize, checkTypes, requireToken } from './authorization.ts'
+import { authorize, authorizeForAll, checkTypes } from './authorization.ts'
 import { callerOf } from './caller.ts'
 import { type AppEnv, Routes } from './hono.ts'
 import { readJson } from './json-body.ts'
@@ -59,17 +59,16 @@ export function endpoint<C extends Contract>(
   handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
 ): TypedRoutes<ReturnType<C>> {
   const { path, access, typesInBody = false, problemHeaders = [] } = route
-  const before: MiddlewareHandler<AppEnv>[] = []
-  if (problemHeaders.includes('X-Hit')) before.push(tellHit)
-  if (access !== 'anyone' && access !== 'read-unless-public') {
-    before.push(requireToken(access, { limited: typesInBody || path.includes('{type}') }))
-  }
+  const ofSomeTypes = typesInBody || path.includes('{type}')
   const partsOf = partsReader<ReturnType<C>>(route)
   const answered = async (c: Context<AppEnv>) => {
+    if (access !== 'anyone' && access !== 'read-unless-public') {
+      await (ofSomeTypes ? authorize : authorizeForAll)(c, access)
+    }
     const answer = await handler(c, await partsOf(c))
     return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
   }
-  return routesOf(route, [...before, answered])
+  return routesOf(route, problemHeaders.includes('X-Hit') ? [tellHit, answered] : [answered])
 }
 
 /**

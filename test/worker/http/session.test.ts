@@ -24,7 +24,7 @@ const owner = async (apiToken = TOKEN): Promise<Token> => {
   return { name: OWNER, scope: 'manage', types: null, hash: await sha256(apiToken) }
 }
 const secretOf = async (databaseUrl = db.url, token?: Token) =>
-  sessionSecret({ databaseUrl }, 'counter.test', token ?? (await owner()))
+  sessionSecret(databaseUrl, 'counter.test', token ?? (await owner()))
 
 /** The status of a request for a private counter with a cookie. */
 const ask = async (cookie: string, to = worker) =>

@@ -76,7 +76,7 @@ describe('The pages', () => {
     const silent = await freshDatabase()
     await silent.behave({ faults: [{ action: 'hang-request', times: 1_000 }] })
     const waiting = new TestWorker(silent.url, PRIVATE)
-    const Cookie = `${await sessionCookie(waiting)}; zone=UTC`
+    const Cookie = `${await sessionCookie(waiting)}; __Host-zone=UTC`
     const { body } = await waiting.fetch('/counter?type=page_view&key=a', { headers: { Cookie } })
     const parts = await Array.fromAsync(body!.pipeThrough(new TextDecoderStream()))
     expect(parts[0]).toMatch(/<main.*<\/main>/s)

@@ -187,7 +187,9 @@ describe('A page', () => {
   it('comes with its numbers as data, once its time zone is known', async () => {
     const Cookie = await sessionCookie(worker)
     const page = async (zone: string) =>
-      (await worker.fetch('/?type=page_view&period=7d', { headers: { Cookie: `${Cookie}; zone=${zone}` } })).text()
+      (
+        await worker.fetch('/?type=page_view&period=7d', { headers: { Cookie: `${Cookie}; __Host-zone=${zone}` } })
+      ).text()
     expect(await page('')).not.toContain('id="numbers"')
     expect(await page('Europe/Nowhere')).not.toContain('id="numbers"')
     const html = await page('Europe/Berlin')
@@ -201,7 +203,7 @@ describe('A page', () => {
   it('keeps a key from ending the data', async () => {
     await worker.add('visitor', { '</script><b>': 1 })
     await worker.api('POST', '/v1/rollup')
-    const Cookie = `${await sessionCookie(worker)}; zone=UTC`
+    const Cookie = `${await sessionCookie(worker)}; __Host-zone=UTC`
     const html = await (await worker.fetch('/?type=visitor', { headers: { Cookie } })).text()
     expect(html).toContain('\\u003c/script>')
     expect(html).not.toContain('</script><b>')
@@ -210,9 +212,9 @@ describe('A page', () => {
   it('is told the time zone by the browser, which keeps it until it signs out', async () => {
     const Cookie = await sessionCookie(worker)
     const asked = await worker.fetch('/numbers?type=page_view&tz=Asia/Tokyo', { headers: { Cookie } })
-    expect(asked.headers.get('Set-Cookie')).toMatch(/^zone=Asia%2FTokyo; .*HttpOnly; (Secure; )?SameSite=Lax/)
+    expect(asked.headers.get('Set-Cookie')).toMatch(/^__Host-zone=Asia%2FTokyo; .*HttpOnly; (Secure; )?SameSite=Lax/)
     const again = await worker.fetch('/numbers?type=page_view&tz=Asia/Tokyo', {
-      headers: { Cookie: `${Cookie}; zone=Asia%2FTokyo` },
+      headers: { Cookie: `${Cookie}; __Host-zone=Asia%2FTokyo` },
     })
     expect(again.headers.get('Set-Cookie')).toBe(null)
   })

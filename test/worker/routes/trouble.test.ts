@@ -131,12 +131,12 @@ describe('The form to sign in', () => {
   it('says that a session has ended, unless somebody signed out', async () => {
     expect((await open('/?type=invoice')).text).not.toContain('Your session has ended.')
     // Signing in leaves the time zone in the browser, where it outlives the session.
-    const ended = await open('/?type=invoice', { Cookie: 'zone=Europe/Berlin' })
+    const ended = await open('/?type=invoice', { Cookie: '__Host-zone=Europe/Berlin' })
     expect(ended).toMatchObject({ status: 200, title: 'Ben &amp; Söhne' })
     expect(ended.text).toContain('Your session has ended.')
-    const headers = { Cookie: 'zone=Europe/Berlin', 'Sec-Fetch-Site': 'same-origin' }
+    const headers = { Cookie: '__Host-zone=Europe/Berlin', 'Sec-Fetch-Site': 'same-origin' }
     const out = await worker.fetch('/logout', { method: 'POST', headers })
-    expect(out.headers.get('Set-Cookie')).toMatch(/zone=;/)
+    expect(out.headers.get('Set-Cookie')).toMatch(/__Host-zone=;/)
   })
 
   it('leads strangers to the public page of the type, if it has one', async () => {
