@@ -125,10 +125,8 @@ export const jsonTotalBadgeContract = () =>
     },
   })
 
-const svgBadge = route('get', '/badge/{type}/{key}.svg', 'anyone', { query: svgQuery })
-
 export const svgBadgeContract = () =>
-  operation(svgBadge, {
+  operation(route('get', '/badge/{type}/{key}.svg', 'anyone', { query: svgQuery }), {
     id: 'badgeSvg',
     summary: 'Get a badge as SVG',
     description:
@@ -151,10 +149,8 @@ export const svgBadgeContract = () =>
     },
   })
 
-const jsonBadge = route('get', '/badge/{type}/{key}.json', 'anyone', { query: jsonQuery })
-
 export const jsonBadgeContract = () =>
-  operation(jsonBadge, {
+  operation(route('get', '/badge/{type}/{key}.json', 'anyone', { query: jsonQuery }), {
     id: 'badgeJson',
     summary: 'Get a badge for shields.io',
     description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
@@ -197,7 +193,7 @@ async function countOf(
 }
 
 async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, (subject.counter === null ? svgTotalBadge : svgBadge).query)
+  const query = readImageQuery(c, svgTotalBadge.query)
   const badge = badgeOf(subject.type, await countOf(c, subject, query), query)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }
@@ -214,7 +210,7 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
 }
 
 async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, (subject.counter === null ? jsonTotalBadge : jsonBadge).query)
+  const query = readImageQuery(c, jsonTotalBadge.query)
   const count = await countOf(c, subject, query)
   const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
   const answer = {

@@ -36,10 +36,8 @@ export const totalChartContract = () =>
     },
   })
 
-const counterChart = route('get', '/chart/{type}/{key}.svg', 'anyone', { query: chartQuery })
-
 export const counterChartContract = () =>
-  operation(counterChart, {
+  operation(route('get', '/chart/{type}/{key}.svg', 'anyone', { query: chartQuery }), {
     id: 'chart',
     summary: 'Get a chart',
     description:
@@ -66,10 +64,7 @@ export const charts = new Routes<AppEnv>()
   .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
 
 async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
-  const { period, prefix } = readImageQuery(c, (counter === null ? totalChart : counterChart).query) as {
-    period: ChartPeriod
-    prefix?: string
-  }
+  const { period, prefix } = readImageQuery(c, totalChart.query)
   const of = counter ?? { prefix: listedPrefix(type, prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
   const image = drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })

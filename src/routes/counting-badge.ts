@@ -15,10 +15,8 @@ import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
 import { badgeOf, countShown, type SvgQuery, svgQuery } from './badge.ts'
 import { publicType, refusal, WRONG } from './public-image.ts'
 
-const countingBadge = route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery })
-
 export const countingBadgeContract = () =>
-  operation(countingBadge, {
+  operation(route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery }), {
     id: 'countingBadge',
     tag: 'Counting',
     summary: 'Count a view with a badge',
@@ -85,7 +83,7 @@ export const countingBadges = new Routes<AppEnv>().get('/hit/:type/*', async (c)
     if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
     const key = decodeKey(path.slice(0, -'.svg'.length))
     const counter = await counterOfKey(c.get('isolate').addresses, type, key)
-    const query = readImageQuery(c, countingBadge.query)
+    const query = readImageQuery(c, svgQuery)
     const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
     const { shownCounts } = c.get('isolate')
     const id = `${counterId(counter)} ${query.period}`

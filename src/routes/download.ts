@@ -18,13 +18,8 @@ const MAX_WAIT_MS = 500
 
 const NO_DOWNLOADS = 'This type has no downloads: its redirect_to is not set.'
 
-const download = route('get', '/d/{type}/{key}', 'anyone', {
-  looseQuery: true,
-  problemHeaders: ['X-Hit'],
-})
-
 export const downloadContract = () =>
-  operation(download, {
+  operation(route('get', '/d/{type}/{key}', 'anyone', { looseQuery: true, problemHeaders: ['X-Hit'] }), {
     id: 'download',
     tag: 'Counting',
     summary: 'Count a download and redirect to the file',

@@ -71,16 +71,14 @@ export async function answerImage<Format extends string>(
   const name = path.slice(0, -1 - format.length)
   try {
     await limitReading(c)
-    return await draw(isTotal ? { type: publicType(c, name), counter: null } : await counterShown(c, name), format)
+    if (isTotal) return await draw({ type: publicType(c, name), counter: null }, format)
+    if (name.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
+    const type = publicType(c)
+    const counter = await counterOfKey(c.get('isolate').addresses, type, decodeKey(name))
+    return await draw({ type, counter }, format)
   } catch (error) {
     return refusal(c, reported(c, error), format !== 'json')
   }
-}
-
-async function counterShown(c: Context<AppEnv>, rawKey: string): Promise<ImageSubject> {
-  if (rawKey.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
-  const type = publicType(c)
-  return { type, counter: await counterOfKey(c.get('isolate').addresses, type, decodeKey(rawKey)) }
 }
 
 /** The type that the path names. An image has no token, so other types do not exist for it. @throws {Problem} 404 */
