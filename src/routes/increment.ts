@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { countIn } from '../counters/read/read-counters.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { checkScope, checkTypes } from '../http/authorization.ts'
 import { idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -146,19 +145,18 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   const options = { key: idempotency, advice: ADVICE }
   const outcome = await addToCounters(caller, [{ counter, by: BigInt(by) }], options)
   const answer = { type: type.name, key, added: by }
-  if (outcome === 'queued') {
-    return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, { 'X-Hit': 'queued' })
-  }
-  if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
+  c.header('X-Hit', outcome)
+  if (outcome === 'queued') return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202)
+  if (query.return === undefined) return answer
   // It is counted even if the reading fails. An error would make the client count it again.
   const count = await readCounters(caller, [counter]).then(
-    ({ readings: [reading] }) => toJsonNumber(countIn(reading!)),
+    ({ readings: [reading] }) => countIn(reading!),
     (error: unknown) => {
       log('warn', 'counted_but_not_read', { requestId: c.get('requestId'), error: String(error) })
       return null
     },
   )
-  return c.json({ ...answer, count }, 200, { 'X-Hit': 'counted' })
+  return { ...answer, count }
 })
 
 export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c, { caller, body }) => {
@@ -167,5 +165,7 @@ export const increments = endpoint<typeof incrementManyContract>(incrementMany, 
   checkTypes(c, ...body.increments.map(({ type }) => type))
   const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
   const outcome = await addToCounters(caller, increments, { key, advice: ADVICE })
-  return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
+  c.header('X-Hit', outcome)
+  const answer = { accepted: increments.length }
+  return outcome === 'queued' ? c.json(answer, 202) : answer
 })

@@ -1,6 +1,5 @@
 import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { VERSION } from '../generated.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import type { Isolate } from '../isolate.ts'
@@ -40,19 +39,14 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
     },
     contention: locks && {
       since: locks.since.toISOString(),
-      rowLockWaits: numberOf(locks.waits),
-      rowLockWaitsNow: numberOf(locks.waiting),
-      rowLockAverageMs: numberOf(locks.averageMs),
-      deadlocks: numberOf(locks.deadlocks),
+      rowLockWaits: locks.waits,
+      rowLockWaitsNow: locks.waiting,
+      rowLockAverageMs: locks.averageMs,
+      deadlocks: locks.deadlocks,
     },
     sizes: tables && {
       estimated: true,
-      tables: tables.map(({ name, rows, dataBytes, indexBytes }) => ({
-        name,
-        rows: toJsonNumber(rows),
-        dataBytes: toJsonNumber(dataBytes),
-        indexBytes: toJsonNumber(indexBytes),
-      })),
+      tables: tables.map(({ name, rows, dataBytes, indexBytes }) => ({ name, rows, dataBytes, indexBytes })),
     },
     isolate: {
       breaker: breakers.some(({ open }) => open) ? ('open' as const) : ('closed' as const),
@@ -69,10 +63,6 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       return { name, title, unit, url, also, recordType, key, sameKey }
     }),
   }
-}
-
-function numberOf(value: bigint | null): number | null {
-  return value === null ? null : toJsonNumber(value)
 }
 
 /** Why a part is missing. The log has the database's message. */
