@@ -1,11 +1,4 @@
-interface Reason {
-  /** Why it does not count, as a sentence. */
-  cause: string
-  /** What to do about it, as a sentence. */
-  advice: string
-}
-
-/** Why a visit does not count: what follows `ignored; reason=` in `X-Hit`, as do codes of problems (`hitProblems`). */
+/** Why a visit does not count: what follows `ignored; reason=` in `X-Hit`, as do codes of problems (`hitProblems`). In sentences. */
 export const HIT_REASONS = {
   type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
   origin: {
@@ -50,7 +43,7 @@ export const HIT_REASONS = {
     cause: 'A page loaded the file as part of itself.',
     advice: 'Link to the file: a download counts when somebody follows the link.',
   },
-} as const satisfies Record<string, Reason>
+} as const
 
 export type HitReason = keyof typeof HIT_REASONS
 

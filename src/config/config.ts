@@ -240,19 +240,7 @@ export function readConfig(bindings: Bindings) {
   const sites = readSites(bindings.SITES, found)
   const typesRead = readTypes(bindings, sites, found)
   const { declared, stopped, redirects, windows } = typesRead
-  const data = {
-    batches: read('BATCHES'),
-    deadBatches: read('DEAD_BATCHES'),
-    /** Of public counting. */
-    rateLimit: read('VISITOR_LIMIT'),
-    /** Of public reading. */
-    readLimit: read('READER_LIMIT'),
-    /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
-    newKeyLimit: read('NEW_KEY_LIMIT'),
-    /** What pages are headed with. */
-    site: read('SITE_NAME'),
-    plan: read('PLAN'),
-  }
+  const plan = read('PLAN')
   read('BASE_PATH')
   const correct = found.length
   const { ranges } = read('SHARDING')
@@ -268,14 +256,24 @@ export function readConfig(bindings: Bindings) {
   const types = withCompanions(typesRead.types, declared, found)
   const pruning = longEnough(budgets.pruning, windows, found)
   if (isIdempotencyHidden) pruning.idempotencyHours = Math.max(pruning.idempotencyHours, HIDDEN_IDEMPOTENCY_HOURS)
-  const run = { ranges, of: data.plan, mistakes: found }
+  const run = { ranges, of: plan, mistakes: found }
   const config = {
     /** `null`: no statement can be sent, because DATABASE_URL or SHARDING is wrong. */
     databaseUrl: rangesKnown ? url : null,
     /** The owner's token; `tokens` are all others. `null`: nobody has it. */
     apiToken: token,
     tokens,
-    ...data,
+    batches: read('BATCHES'),
+    deadBatches: read('DEAD_BATCHES'),
+    /** Of public counting. */
+    rateLimit: read('VISITOR_LIMIT'),
+    /** Of public reading. */
+    readLimit: read('READER_LIMIT'),
+    /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
+    newKeyLimit: read('NEW_KEY_LIMIT'),
+    /** What pages are headed with. */
+    site: read('SITE_NAME'),
+    plan,
     /** The default of `allowed_origins`. */
     sites,
     types,
