@@ -67,10 +67,9 @@ const MAX_ORIGIN = 200
 export class LatestIgnoredHits {
   readonly #byType = new Map<string, IgnoredHit>()
 
-  /** @param type the name of a configured type @param page its origin or URL */
-  remember(type: string, reason: HitReason, page: string | null, at: Date): void {
-    const origin = page !== null && URL.canParse(page) ? new URL(page).origin.slice(0, MAX_ORIGIN) : null
-    this.#byType.set(type, { type, reason, origin, at })
+  /** @param type the name of a configured type */
+  remember(type: string, reason: HitReason, origin: string | null, at: Date): void {
+    this.#byType.set(type, { type, reason, origin: origin?.slice(0, MAX_ORIGIN) ?? null, at })
   }
 
   /** The latest one first. */

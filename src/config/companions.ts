@@ -1,5 +1,5 @@
 import type { FieldError } from '../field-errors.ts'
-import { type CounterType, OTHER_RULE, windowOf } from './counter-types.ts'
+import { type CounterType, DEFAULT_WINDOWS, OTHER_RULE } from './counter-types.ts'
 
 /** The types in which the visits of a type count too: its `also`, the `also` of that, and so on. */
 export function companionsOf(
@@ -106,7 +106,7 @@ function companionProblem(type: CounterType, other: CounterType): string | null 
   if (differing !== null) return differing
   const seconds = other.dedupeSeconds ?? 0
   if (seconds === 0) return `needs a type that counts a visitor once: set ${named}.dedupe_seconds`
-  const ownSeconds = windowOf(type, type.redirectTo === null ? 'page' : 'download')
+  const ownSeconds = type.dedupeSeconds ?? DEFAULT_WINDOWS[type.redirectTo === null ? 'page' : 'download']
   // Otherwise a repeat in this type could be new in the other.
   if (ownSeconds > 0 && seconds % ownSeconds !== 0) {
     const of = type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `${own}.dedupe_seconds`

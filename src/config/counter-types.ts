@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
-import type { Purpose } from '../visits/bots.ts'
 import { flag, integer, orNull, table, textThat } from './setting-schemas.ts'
 
 const MAX_TITLE = 60
@@ -42,8 +41,8 @@ export function pageOf(url: string | null, key: string): string | null {
   return URL.canParse(page) && new URL(page).href.startsWith(`${new URL(url).origin}/`) ? page : null
 }
 
-/** The default `dedupe_seconds` of downloads: a double click (COUNTER Code of Practice, release 5, section 7.2). */
-export const DOWNLOAD_WINDOW_SECONDS = 30
+/** The default `dedupe_seconds`. Of downloads: a double click (COUNTER Code of Practice, release 5, section 7.2). */
+export const DEFAULT_WINDOWS = { page: 0, download: 30 }
 
 const ORIGIN_RULE =
   'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"'
@@ -200,11 +199,6 @@ export const counterType = table({
     }
   }),
 )
-
-/** Seconds within which a visitor counts once; 0: every time, as with image proxies, which hide their visitors. */
-export function windowOf({ dedupeSeconds }: CounterType, purpose: Purpose): number {
-  return purpose === 'image' ? 0 : (dedupeSeconds ?? (purpose === 'download' ? DOWNLOAD_WINDOW_SECONDS : 0))
-}
 
 /** A kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
 export type CounterType = Readonly<Omit<z.output<typeof counterType>, 'title'> & { name: string; title: string }>

@@ -1,14 +1,7 @@
 import * as z from 'zod/mini'
 import type { FieldError } from '../field-errors.ts'
 import type { Bindings } from './bindings.ts'
-import {
-  type CounterType,
-  counterType,
-  DOWNLOAD_WINDOW_SECONDS,
-  dedupeSeconds,
-  folder,
-  titleOf,
-} from './counter-types.ts'
+import { type CounterType, counterType, DEFAULT_WINDOWS, dedupeSeconds, folder, titleOf } from './counter-types.ts'
 import { readSetting } from './mistakes.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
@@ -104,7 +97,7 @@ export function longEnough<Pruning extends { idempotencyHours: number }>(
 
 /** Seconds of the longest window in which a visitor counts once. */
 export function longestOf(windows: ReadTypes['windows']): number {
-  return Math.max(DOWNLOAD_WINDOW_SECONDS, ...windows.values())
+  return Math.max(DEFAULT_WINDOWS.download, ...windows.values())
 }
 
 const RULE = 'must be sites such as "https://blog.example, https://shop.example", without paths'

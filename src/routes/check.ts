@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { type CounterType, windowOf } from '../config/counter-types.ts'
+import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
@@ -115,9 +115,9 @@ function answer(said: string, type: CounterType, counted: CounterType): string {
 
 /** On what else it depends. @param key `null`: it was not checked */
 function notes(type: CounterType, key: string | null): string[] {
-  const { name, respectDoNotTrack, newKeys, redirectTo } = type
+  const { name, dedupeSeconds, respectDoNotTrack, newKeys, redirectTo } = type
   const setting = `COUNTERS.${name}`
-  const window = windowOf(type, redirectTo === null ? 'page' : 'download')
+  const window = dedupeSeconds ?? DEFAULT_WINDOWS[redirectTo === null ? 'page' : 'download']
   return [
     key === null && newKeys !== 'any' && `Not every key counts (${setting}.new_keys).`,
     window > 0 && `Each visitor counts once in ${window} seconds (${setting}.dedupe_seconds).`,

@@ -1,4 +1,4 @@
-import { type CounterType, windowOf } from '../config/counter-types.ts'
+import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
 import { type AddressCache, type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
@@ -68,8 +68,9 @@ export async function countVisit(caller: Caller, received: Visit): Promise<strin
   const visit = visitToCount(caller, received)
   if (typeof visit === 'string') return ignored(caller, received, visit)
   const { rateLimit } = isolate.config
-  // A bot counts once in the same window, in another type.
-  const window = windowOf(received.type, received.purpose)
+  const { type, purpose } = received
+  // Image proxies hide their visitors. Bots have the window of this type, although they count in another.
+  const window = purpose === 'image' ? 0 : (type.dedupeSeconds ?? DEFAULT_WINDOWS[purpose])
   if (rateLimit === null && isolate.keys.knows(visit.counter)) return countAdmitted(caller, visit, window, true)
   const counting = (async () => {
     if (await exceedsLimit(rateLimit, visit.visitor.address)) return ignored(caller, visit, 'rate')
@@ -119,7 +120,9 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   if (visitor.isHead) return 'head'
   if (purpose === 'download' && skipsStart(headers.get('Range') ?? undefined)) return 'range'
   if (purpose === 'download' && EMBEDDED.has(headers.get('Sec-Fetch-Dest') ?? '')) return 'embedded'
-  if (purpose === 'page' && !type.allowedOrigins.includes('*') && !isAllowed(type, pageOf(headers))) return 'origin'
+  if (purpose === 'page' && !type.allowedOrigins.includes('*')) {
+    if (!type.allowedOrigins.includes(originOf(headers) ?? '')) return 'origin'
+  }
   if (visitor.marked || (ownNetworks.length > 0 && isIn(ownNetworks, visitor.address))) return 'own'
   if (automated && !type.countAutomated) return 'automated'
   for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return 'prefetch'
@@ -134,12 +137,8 @@ function inType(visit: Visit, type: CounterType): Visit {
   return { ...visit, type, counter: { ...visit.counter, recordType: type.recordType } }
 }
 
-function isAllowed({ allowedOrigins }: CounterType, page: string | null): boolean {
-  return page !== null && URL.canParse(page) && allowedOrigins.includes(new URL(page).origin)
-}
-
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
-  isolate.ignoredHits.remember(type.name, reason, pageOf(visitor.headers), new Date())
+  isolate.ignoredHits.remember(type.name, reason, originOf(visitor.headers), new Date())
   return ignoredBecause(reason)
 }
 
@@ -235,7 +234,8 @@ export interface Visitor {
   headers: Headers
 }
 
-/** The origin or the URL of the page that sent a request. */
-export function pageOf(headers: Headers): string | null {
-  return headers.get('Origin') ?? headers.get('Referer')
+/** The origin of the page that sent a request. */
+function originOf(headers: Headers): string | null {
+  const page = headers.get('Origin') ?? headers.get('Referer')
+  return page !== null && URL.canParse(page) ? new URL(page).origin : null
 }
