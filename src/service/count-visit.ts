@@ -129,12 +129,10 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   // Do Not Track, and Global Privacy Control.
   if (type.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
   if (type.countBots || !bots.has(visitor.agent, purpose)) return visit
-  return type.bots === null ? 'bot' : inType(visit, config.types.get(type.bots)!)
-}
-
-/** The same key in another type. It has the same record id, so both are in one range. */
-function inType(visit: Visit, type: CounterType): Visit {
-  return { ...visit, type, counter: { ...visit.counter, recordType: type.recordType } }
+  if (type.bots === null) return 'bot'
+  // The same key in another type. It has the same record id, so both are in one range.
+  const ofBots = config.types.get(type.bots)!
+  return { ...visit, type: ofBots, counter: { ...visit.counter, recordType: ofBots.recordType } }
 }
 
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
