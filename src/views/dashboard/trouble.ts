@@ -30,16 +30,8 @@ ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`
   )
 }
 
-/**
- * The dashboard's answer to an address that it cannot show.
- * @param name the type that the address names
- * @param exists whether that type is configured
- */
-export function unknownTypePage(viewer: Viewer, name: string, exists: boolean): Html {
-  if (exists) {
-    const text = html`Choose a type above, or sign out and sign in with another token.`
-    return signedInTrouble(viewer, 'Your token may not see this type', text)
-  }
+/** The dashboard's answer to the address of a type that is not configured. */
+export function unknownTypePage(viewer: Viewer, name: string): Html {
   const text = html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`
   return signedInTrouble(viewer, 'There is no such type', text)
 }
