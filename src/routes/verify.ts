@@ -2,8 +2,15 @@ import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { parsed } from '../config/setting-schemas.ts'
 import { readNames } from '../counters/keys/names.ts'
-import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
-import { FIRST_POSITION, MAX_VERIFIED, readPosition, verifyPage, writePosition } from '../counters/verify/verify.ts'
+import {
+  FIRST_POSITION,
+  MAX_VERIFIED,
+  MISMATCHES,
+  type Mismatch,
+  readPosition,
+  verifyPage,
+  writePosition,
+} from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { endpoint } from '../http/endpoint.ts'

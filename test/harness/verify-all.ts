@@ -1,5 +1,4 @@
-import type { Mismatch } from '../../src/counters/verify/mismatch.ts'
-import { FIRST_POSITION, type VerifyPosition, verifyPage } from '../../src/counters/verify/verify.ts'
+import { FIRST_POSITION, type Mismatch, type VerifyPosition, verifyPage } from '../../src/counters/verify/verify.ts'
 import type { Database } from '../../src/database/database.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
+import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, midnightOf, startOf, timeText } from '../calendar.ts'
+import { readOldestHour } from '../ledger/periods.ts'
 import { LARGEST_ID } from '../ranges.ts'
-import { confirmMismatches, firstDayWithHours, type HourRule, MAX_WRONG, type Mismatch } from './mismatch.ts'
 
 export const MAX_VERIFIED = 500
 /** Rows per counter that a page may read. It ends early when they are used up. A larger counter gets its own page. */
@@ -11,67 +11,101 @@ const ROWS_PER_COUNTER = 40
 /** Earlier and later than any period. */
 const [FIRST, LAST] = ['1000-01-01', '9999-12-31']
 
-/** Where a page begins. Counters come first, then the days of types, their hours, and their weeks and months. */
-export type VerifyPosition =
-  | { phase: 'counters'; recordType: number; recordId: bigint }
-  | { phase: 'days'; recordType: number; start: string }
-  | { phase: 'hours'; start: string }
-  | { phase: 'calendar'; recordType: number }
+export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'adjustments'] as const
 
-export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, recordId: 0n }
+/** Mismatches of one statement. */
+const MAX_WRONG = 1_000
+
+export interface Mismatch {
+  recordType: number
+  recordId: bigint | null
+  /**
+   * The rule that is broken:
+   *
+   * - `total` of a counter: it is the sum of its days and adjustments;
+   * - `hours` of a counter: a day is the sum of its hours, if all of them are kept (`HourRule`);
+   * - `hour`, `day` and `adjustments` of a type: each is the sum over its counters;
+   * - `week` and `month` of a counter or type: each is the sum of the days in it.
+   */
+  what: (typeof MISMATCHES)[number]
+  /** The first day of the period, `2026-11-20`, or the hour, `2026-11-20T10:00:00Z`; `null` for totals and adjustments. */
+  start: string | null
+  is: bigint
+  shouldBe: bigint
+}
+
+/**
+ * Determines the days for which all hours must be kept. Hours expire, oldest first, after `hourDays`, and raising that does not
+ * bring them back. So hours are checked from the day after the oldest hour, or since yesterday, and not for days that may be
+ * expiring now.
+ */
+interface HourRule {
+  at: Date
+  hourDays: number
+}
+
+const PHASES = { counters: verifyCounters, days: verifyTypeDays, hours: verifyTypeHours, calendar: verifyTypeCalendar }
+
+/** Where a page begins. The phases follow each other: counters, the days of types, their hours, their weeks and months. */
+export interface VerifyPosition {
+  phase: keyof typeof PHASES
+  /** 0 for hours, which are checked for all types at once. */
+  recordType: number
+  /** A record id, a day, or an hour such as `2026-11-20T10:00:00`; empty for the first one. */
+  start: string
+}
+
+export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, start: '' }
+
+/** Where the next phase begins. */
+const AFTER: Record<VerifyPosition['phase'], VerifyPosition | null> = {
+  counters: { phase: 'days', recordType: 0, start: '' },
+  days: { phase: 'hours', recordType: 0, start: '' },
+  hours: { phase: 'calendar', recordType: 0, start: '' },
+  calendar: null,
+}
 
 /** A position as a text of at most 40 characters. */
-export function writePosition(position: VerifyPosition): string {
-  switch (position.phase) {
-    case 'counters':
-      return `counters.${position.recordType}.${position.recordId}`
-    case 'days':
-      return `days.${position.recordType}.${position.start}`
-    case 'hours':
-      return `hours.${position.start.replace(' ', 'T')}`
-    case 'calendar':
-      return `calendar.${position.recordType}`
-  }
+export function writePosition({ phase, recordType, start }: VerifyPosition): string {
+  if (phase === 'calendar') return `calendar.${recordType}`
+  return phase === 'hours' ? `hours.${start}` : `${phase}.${recordType}.${start}`
 }
 
 /** `null` for a text that is not of `writePosition`. */
 export function readPosition(text: string): VerifyPosition | null {
-  const counter = /^counters\.(\d{1,5})\.(\d{1,20})$/.exec(text)
-  if (counter !== null) {
-    const recordId = BigInt(counter[2]!)
-    return recordId > LARGEST_ID ? null : { phase: 'counters', recordType: Number(counter[1]), recordId }
-  }
-  const day = /^days\.(\d{1,5})\.(\d{4}-\d\d-\d\d|)$/.exec(text)
-  if (day !== null && isStart(day[2]!)) return { phase: 'days', recordType: Number(day[1]), start: day[2]! }
-  const hour = /^hours\.(\d{4}-\d\d-\d\d(?:T\d\d:00:00)?|)$/.exec(text)
-  if (hour !== null && isStart(hour[1]!)) return { phase: 'hours', start: hour[1]!.replace('T', ' ') }
-  const calendar = /^calendar\.(\d{1,5})$/.exec(text)
-  return calendar && { phase: 'calendar', recordType: Number(calendar[1]) }
+  const [, phase, type = '0', start = ''] =
+    /^(counters|days|hours|calendar)(?:\.(\d{1,5}))?(?:\.([\dT:-]*))?$/.exec(text) ?? []
+  const position = { phase: phase as VerifyPosition['phase'], recordType: Number(type), start }
+  const isStart = phase === 'counters' ? /^\d{0,20}$/.test(start) && BigInt(start) <= LARGEST_ID : isPeriod(start)
+  return phase !== undefined && isStart && writePosition(position) === text ? position : null
 }
 
 /** Whether a day or an hour exists, and is not earlier than MySQL knows; empty for the first one. */
-function isStart(text: string): boolean {
-  const time = new Date(text.length > 10 ? `${text}Z` : text)
-  return text === '' || (!Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) && text >= FIRST)
-}
-
-interface VerifiedPage {
-  /** Counters checked; 0 for the pages at the end, which check types. */
-  checked: number
-  wrong: Mismatch[]
-  next: VerifyPosition | null
-}
-
-/** Where the next phase begins, after the last type. */
-const AFTER: Record<'counters' | 'days' | 'calendar', VerifyPosition | null> = {
-  counters: { phase: 'days', recordType: 0, start: '' },
-  days: { phase: 'hours', start: '' },
-  calendar: null,
+function isPeriod(text: string): boolean {
+  const form = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):00:00)?$/
+  return text === '' || (form.test(text) && !Number.isNaN(midnightOf(text.slice(0, 10))) && text >= FIRST)
 }
 
 interface VerifyOptions extends HourRule {
   from: VerifyPosition
   limit: number
+}
+
+/** A page of one type, or of the hours of all types. */
+interface Page extends HourRule {
+  recordType: number
+  start: string
+  limit: number
+  /** The most rows of each table, unless a single counter, day or hour has more. */
+  rows: number
+}
+
+interface CheckedPage {
+  /** Counters checked; none on the pages at the end, which check types. */
+  checked?: number
+  wrong: Mismatch[]
+  /** The start of the next page of the type; `null` if there is none. */
+  next: string | null
 }
 
 /**
@@ -80,44 +114,18 @@ interface VerifyOptions extends HourRule {
  * read a second time, and reported only if it persists. Pending slots would be on both sides of every sum, so they are not
  * read.
  */
-export async function verifyPage(db: Database, options: VerifyOptions): Promise<VerifiedPage> {
-  const { from } = options
+export async function verifyPage(
+  db: Database,
+  { from, ...options }: VerifyOptions,
+): Promise<{ checked: number; wrong: Mismatch[]; next: VerifyPosition | null }> {
+  const { phase } = from
+  const recordType = phase === 'hours' ? 0 : await nextRecordType(db, from.recordType)
+  if (recordType === null) return { checked: 0, wrong: [], next: AFTER[phase] }
+  const start = recordType === from.recordType ? from.start : ''
   const rows = Math.min(options.limit, MAX_VERIFIED) * ROWS_PER_COUNTER
-  if (from.phase === 'hours') {
-    const { wrong, next } = await verifyTypeHours(db, options, from.start, rows)
-    return {
-      checked: 0,
-      wrong,
-      next: next === null ? { phase: 'calendar', recordType: 0 } : { phase: 'hours', start: next },
-    }
-  }
-  const recordType = await nextRecordType(db, from.recordType)
-  if (recordType === null) return { checked: 0, wrong: [], next: AFTER[from.phase] }
-  const continues = recordType === from.recordType
-  switch (from.phase) {
-    case 'counters': {
-      const recordId = continues ? from.recordId : 0n
-      const { checked, wrong, next } = await verifyCounters(db, { ...options, recordType, recordId, rows })
-      return { checked, wrong, next: { phase: 'counters', ...(next ?? { recordType: recordType + 1, recordId: 0n }) } }
-    }
-    case 'days': {
-      const { wrong, next } = await verifyTypeDays(db, recordType, continues ? from.start : '', rows)
-      const start = next === null ? { recordType: recordType + 1, start: '' } : { recordType, start: next }
-      return { checked: 0, wrong, next: { phase: 'days', ...start } }
-    }
-    case 'calendar': {
-      const wrong = await verifyTypeCalendar(db, recordType)
-      return { checked: 0, wrong, next: { phase: 'calendar', recordType: recordType + 1 } }
-    }
-  }
-}
-
-interface CounterPage extends HourRule {
-  recordType: number
-  recordId: bigint
-  limit: number
-  /** The most rows of each table, unless a single counter has more. */
-  rows: number
+  const { checked = 0, wrong, next }: CheckedPage = await PHASES[phase](db, { ...options, recordType, start, rows })
+  if (next !== null) return { checked, wrong, next: { phase, recordType, start: next } }
+  return { checked, wrong, next: phase === 'hours' ? AFTER.hours : { phase, recordType: recordType + 1, start: '' } }
 }
 
 /** The first record type, from a number on, that has anything to check; `null` if there is none. */
@@ -132,27 +140,17 @@ async function nextRecordType(db: Executor, recordType: number): Promise<number 
   return first === null ? null : Number(first)
 }
 
-/**
- * Checks counters of one type, in the order of their ids.
- * @returns `next`: where the next page of the type begins; `null` if there is none
- */
-async function verifyCounters(
-  db: Executor,
-  page: CounterPage,
-): Promise<{ checked: number; wrong: Mismatch[]; next: { recordType: number; recordId: bigint } | null }> {
+/** Checks counters, in the order of their ids. */
+async function verifyCounters(db: Executor, page: Page): Promise<CheckedPage> {
   const { checked, last } = await findCounters(db, page)
-  const read = async () => {
-    const from = await firstDayWithHours(db, page)
-    return compare(db, { ...page, last, from })
-  }
+  const read = async () => compare(db, page, last, await firstDayWithHours(db, page))
   const wrong = checked === 0 ? [] : await confirmMismatches(read, page.recordType)
-  const next = last === LARGEST_ID ? null : { recordType: page.recordType, recordId: last + 1n }
-  return { checked, wrong, next }
+  return { checked, wrong, next: last === LARGEST_ID ? null : String(last + 1n) }
 }
 
 async function findCounters(
   db: Executor,
-  { recordType, recordId, limit, rows: maxRows }: CounterPage,
+  { recordType, start, limit, rows: maxRows }: Page,
 ): Promise<{ checked: number; last: bigint }> {
   const tables = ['counter_totals', 'counter_adjustments', 'counter_periods', 'counter_history']
   const { rows } = await db.execute(
@@ -167,7 +165,7 @@ async function findCounters(
       )
       .join(' UNION ALL '),
     // A counter has only one total.
-    tables.flatMap((table) => [recordType, recordId, table === 'counter_totals' ? limit : maxRows, limit]),
+    tables.flatMap((table) => [recordType, BigInt(start), table === 'counter_totals' ? limit : maxRows, limit]),
   )
   const parts = tables.map(() => ({ ids: [] as bigint[], found: 0 }))
   for (const row of rows) {
@@ -188,11 +186,9 @@ async function findCounters(
   return { checked: ids.filter((id) => id <= last).length, last }
 }
 
-async function compare(
-  db: Executor,
-  { recordType, recordId, last, from }: CounterPage & { last: bigint; from: string },
-) {
-  const range = `record_type = ${recordType} AND record_id >= ${recordId} AND record_id <= ${last}`
+/** @param from the first day from which hours are checked */
+async function compare(db: Executor, { recordType, start }: Page, last: bigint, from: string) {
+  const range = `record_type = ${recordType} AND record_id >= ${BigInt(start)} AND record_id <= ${last}`
   const periods = `FROM counter_periods FORCE INDEX (PRIMARY) WHERE ${range} AND period =`
   // An import adds to days but not to hours, and only to days up to that on which it was made.
   const imported = `LEFT JOIN (SELECT record_id AS imported_id, DATE(MAX(adjusted_at)) AS imported_on
@@ -218,20 +214,13 @@ async function compare(
   )
 }
 
-interface PeriodPage {
-  wrong: Mismatch[]
-  next: string | null
-}
-
 /**
  * Checks the days of a type against those of its counters. A day is never split between pages, because only one statement reads
  * from one snapshot. vtgate sends the statement whole to each shard and adds up the results. A roll-up changes both sides of a
  * shard's sums in one transaction, so it does not matter when each shard is read. To that end, parts of the union must not be
  * grouped.
- * @param start the day to begin with; empty for the first day
- * @param rows the number of rows after which the page ends, at the end of a day
  */
-async function verifyTypeDays(db: Executor, recordType: number, start: string, rows: number): Promise<PeriodPage> {
+async function verifyTypeDays(db: Executor, { recordType, start, rows }: Page): Promise<CheckedPage> {
   const begin = start || FIRST
   const index = 'FROM counter_periods FORCE INDEX (ranking) WHERE record_type = ? AND period = 1 AND period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [recordType, begin], rows)
@@ -247,20 +236,16 @@ async function verifyTypeDays(db: Executor, recordType: number, start: string, r
   return { wrong: await confirmMismatches(read, recordType), next }
 }
 
-/**
- * Checks the hours of all types against those of their counters, for days whose hours are kept.
- * @param start the hour to begin with; empty for the first hour
- * @param rows the number of rows after which the page ends, at the end of an hour
- */
-async function verifyTypeHours(db: Executor, rule: HourRule, start: string, rows: number): Promise<PeriodPage> {
-  const begin = start || (await firstDayWithHours(db, rule))
+/** Checks the hours of all types against those of their counters, for days whose hours are kept. */
+async function verifyTypeHours(db: Executor, page: Page): Promise<CheckedPage> {
+  const begin = page.start.replace('T', ' ') || (await firstDayWithHours(db, page))
   const index = 'FROM counter_history FORCE INDEX (period_start) WHERE period_start'
-  const { last, next } = await findPeriods(db, `${index} >= ?`, [begin], rows)
+  const { last, next } = await findPeriods(db, `${index} >= ?`, [begin], page.rows)
   const read = async () => {
     // Read again each time: a type that is too new for the first list is in the second one.
     const known = await db.execute('SELECT DISTINCT record_type FROM type_history WHERE record_type >= 0')
     const types = known.rows.map((row) => Number(row.record_type))
-    const kept = await firstDayWithHours(db, rule)
+    const kept = await firstDayWithHours(db, page)
     const range = [begin > kept ? begin : kept, last]
     return db.execute(
       `SELECT record_type, 'hour' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
@@ -295,11 +280,11 @@ async function findPeriods(
   const last = String(rows[0]?.last)
   // The next day or hour: there is nothing in between.
   const start = Date.parse(`${last.slice(0, 10)}T${last.slice(11, 19) || '00:00:00'}Z`)
-  return { last, next: last.length > 10 ? timeText(start + HOUR_MS) : dayText(start + DAY_MS) }
+  return { last, next: last.length > 10 ? timeText(start + HOUR_MS).replace(' ', 'T') : dayText(start + DAY_MS) }
 }
 
 /** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
-async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mismatch[]> {
+async function verifyTypeCalendar(db: Executor, { recordType }: Page): Promise<CheckedPage> {
   const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
   const read = () =>
     db.execute(
@@ -313,5 +298,43 @@ async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mis
            WHERE record_type = ${recordType}
        ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
     )
-  return confirmMismatches(read, recordType)
+  return { wrong: await confirmMismatches(read, recordType), next: null }
+}
+
+/**
+ * Reads mismatches twice, and returns those of both, as read the second time.
+ * @param recordType default: that of the rows
+ */
+async function confirmMismatches(
+  read: () => Promise<{ rows: Record<string, unknown>[] }>,
+  recordType?: number,
+): Promise<Mismatch[]> {
+  const mismatches = async () => (await read()).rows.map((row) => toMismatch(row, recordType))
+  const place = ({ recordType, recordId, what, start }: Mismatch) => `${recordType} ${recordId} ${what} ${start}`
+  const first = new Set((await mismatches()).map(place))
+  return first.size === 0 ? [] : (await mismatches()).filter((mismatch) => first.has(place(mismatch)))
+}
+
+function toMismatch(row: Record<string, unknown>, recordType = Number(row.record_type)): Mismatch {
+  const what = String(row.what) as Mismatch['what']
+  const start = row.start === null ? null : String(row.start)
+  return {
+    recordType,
+    recordId: row.record_id === undefined ? null : toBigInt(row.record_id),
+    what,
+    start: start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
+    is: toBigInt(row.recorded),
+    shouldBe: toBigInt(row.expected),
+  }
+}
+
+/** The first day from which all hours must be there. */
+async function firstDayWithHours(db: Executor, { at, hourDays }: HourRule): Promise<string> {
+  const oldest = await readOldestHour(db)
+  const today = startOf('day', at).getTime()
+  const yesterday = today - DAY_MS
+  const afterOldest = oldest === null ? yesterday : startOf('day', oldest).getTime() + DAY_MS
+  // A margin of one day for clock differences and time limits.
+  const kept = today - (hourDays - 1) * DAY_MS
+  return dayText(Math.max(Math.min(yesterday, afterOldest), Math.min(kept, yesterday)))
 }
