@@ -15,16 +15,16 @@ const MAX_SEND_MESSAGES = 100
 
 const KIND = 'slotted-counter/batch'
 
-const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
-const SIGNED_RULE = 'must be the digits of an integer'
-const KEPT_RULE = 'must be a number of hours'
-const TYPE_RULE = 'must be a whole number from 1 to 65535'
+const digits = (form: RegExp, rule: string) =>
+  z.pipe(
+    z.string({ error: rule }).check(z.regex(form, rule)),
+    z.transform((text: string) => BigInt(text)),
+  )
+const whole = (least: number, most: number, rule: string) =>
+  z.int({ error: rule }).check(z.gte(least, rule), z.lte(most, rule))
 
-const toBigInt = z.transform((digits: string) => BigInt(digits))
-const unsigned = z
-  .pipe(z.string({ error: UNSIGNED_RULE }).check(z.regex(/^\d{1,20}$/, UNSIGNED_RULE)), toBigInt)
-  .check(z.refine((value) => value <= LARGEST_ID, UNSIGNED_RULE))
-const signed = z.pipe(z.string({ error: SIGNED_RULE }).check(z.regex(/^-?\d{1,30}$/, SIGNED_RULE)), toBigInt)
+const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
+const unsigned = digits(/^\d{1,20}$/, UNSIGNED_RULE).check(z.refine((value) => value <= LARGEST_ID, UNSIGNED_RULE))
 
 export interface QueueProducer {
   send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
@@ -41,14 +41,14 @@ const message = z.object(
     /** Whether the database may have applied it already. */
     applied: z.enum(['no', 'unknown'], { error: 'must be "no" or "unknown"' }),
     /** For how many hours the rows are kept if it has. The consumer's settings may be newer. */
-    kept: z.int({ error: KEPT_RULE }).check(z.gte(1, KEPT_RULE)),
+    kept: whole(1, Number.MAX_SAFE_INTEGER, 'must be a number of hours'),
     rows: z.array(
       z.object(
         {
-          type: z.int({ error: TYPE_RULE }).check(z.gte(1, TYPE_RULE), z.lte(65_535, TYPE_RULE)),
+          type: whole(1, 65_535, 'must be a whole number from 1 to 65535'),
           id: unsigned,
           key: z.nullable(z.string({ error: 'must be a string or null' })),
-          add: signed,
+          add: digits(/^-?\d{1,30}$/, 'must be the digits of an integer'),
           slot: unsigned,
           batch: unsigned,
         },
@@ -62,88 +62,80 @@ const message = z.object(
 
 type MessageRow = z.input<typeof message>['rows'][number]
 
-export interface QueuedBatch {
-  since: Date
-  applied: 'no' | 'unknown'
-  /** Hours for which its rows are kept once they have been applied. */
-  kept: number
-  batch: Batch
-  named: CounterAddress[]
-}
-
-export interface BatchQueue {
-  /**
-   * Puts a batch into the queue. Resolves when all of it is there.
-   * @param counters the counters of the batch, for their names
-   * @param facts when the oldest increment was counted, whether the database may have applied the batch already, and for how
-   *   long its rows are then kept
-   */
-  send(
-    batch: Batch,
-    counters: Iterable<CounterAddress>,
-    facts: { since: Date; fate: 'no' | 'unknown'; keptHours: KeptHours },
-  ): Promise<void>
-}
+export type BatchQueue = ReturnType<typeof batchQueue>
 
 /**
  * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of
  * one key, also of different types, share a message if they fit: a hit counts its view and its page's visitor, or neither.
  */
-export function batchQueue(queue: QueueProducer): BatchQueue {
+export function batchQueue(queue: QueueProducer) {
   return {
-    async send(batch, counters, { since, fate, keptHours: { writer, keyed } }) {
-      const names = new Map<string, string | null>()
+    /**
+     * Resolves when all of the batch is in the queue.
+     * @param counters the counters of the batch, for their names
+     * @param facts when the oldest increment was counted, whether the database may have applied the batch already, and for how
+     *   long its rows are then kept
+     */
+    async send(
+      batch: Batch,
+      counters: Iterable<CounterAddress>,
+      facts: { since: Date; fate: 'no' | 'unknown'; keptHours: KeptHours },
+    ): Promise<void> {
+      const { since, fate, keptHours } = facts
+      const names = new Map<string, string>()
       for (const counter of counters) names.set(counterId(counter), counter.name)
-      let part: Part = { rows: [], bytes: 256 }
-      const parts = [part]
-      const makeRoom = (bytes: number) => {
-        if (part.rows.length === 0 || part.bytes + bytes <= MAX_MESSAGE_BYTES) return
-        part = { rows: [], bytes: 256 }
-        parts.push(part)
-      }
-      for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) {
+      const parts: Part[] = []
+      const add = (rows: readonly BatchRow[]) => {
         // Each message has the name of a counter once.
         const written = rows.map((row, i) => toMessage(row, rows[i - 1]?.recordType === row.recordType ? null : names))
-        const sizes = written.map(sizeOf)
-        makeRoom(sizes.reduce((sum, size) => sum + size))
-        for (const [i, row] of rows.entries()) {
-          makeRoom(sizes[i]!)
-          const first = part.rows.length === 0
-          part.rows.push(first ? toMessage(row, names) : written[i]!)
-          part.bytes += first ? sizeOf(part.rows[0]!) : sizes[i]!
+        const bytes = encoder.encode(JSON.stringify(written)).length
+        const last = parts.at(-1)
+        if (last !== undefined && last.bytes + bytes <= MAX_MESSAGE_BYTES) {
+          last.rows.push(...written)
+          last.bytes += bytes
+        } else if (rows.length === 1 || EMPTY_BYTES + bytes <= MAX_MESSAGE_BYTES) {
+          parts.push({ rows: written, bytes: EMPTY_BYTES + bytes })
+        } else {
+          const middle = Math.ceil(rows.length / 2)
+          add(rows.slice(0, middle))
+          add(rows.slice(middle))
         }
       }
-      if (part.rows.length === 0) return
-      const bodyOf = ({ rows }: Part) => {
-        const kept = rows.every(({ slot, batch }) => slot === batch) ? keyed : writer
-        return { kind: KIND, version: 1, since: since.toISOString(), applied: fate, kept, rows }
-      }
-      while (parts.length > 0) {
+      for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) add(rows)
+      for (let sent = 0; sent < parts.length; ) {
+        const call: Part[] = []
         let bytes = 0
-        let take = 0
-        while (
-          take < parts.length &&
-          take < MAX_SEND_MESSAGES &&
-          (take === 0 || bytes + parts[take]!.bytes <= MAX_SEND_BYTES)
-        ) {
-          bytes += parts[take++]!.bytes
+        for (const part of parts.slice(sent, sent + MAX_SEND_MESSAGES)) {
+          bytes += part.bytes
+          if (call.length > 0 && bytes > MAX_SEND_BYTES) break
+          call.push(part)
         }
         await queue.sendBatch(
-          parts.splice(0, take).map((part) => ({ body: bodyOf(part), contentType: 'json' as const })),
+          call.map(({ rows }) => {
+            const kept = rows.every(({ slot, batch }) => slot === batch) ? keptHours.keyed : keptHours.writer
+            const body = { kind: KIND, version: 1, since: since.toISOString(), applied: fate, kept, rows }
+            return { body, contentType: 'json' as const }
+          }),
         )
+        sent += call.length
       }
     },
   }
 }
+
+/** More than a message has beside its rows. */
+const EMPTY_BYTES = 256
 
 interface Part {
   rows: MessageRow[]
   bytes: number
 }
 
+const encoder = new TextEncoder()
+
 function toMessage(
   { recordType, recordId, slot, count, batch }: BatchRow,
-  names: ReadonlyMap<string, string | null> | null,
+  names: ReadonlyMap<string, string> | null,
 ): MessageRow {
   return {
     type: recordType,
@@ -155,26 +147,18 @@ function toMessage(
   }
 }
 
-const encoder = new TextEncoder()
-
-function sizeOf(row: MessageRow): number {
-  return encoder.encode(JSON.stringify(row)).length + 1
-}
+export type QueuedBatch = Exclude<ReturnType<typeof readMessage>, string>
 
 /** Reads a message from the queue. Returns its contents, or a description of what is wrong with it. */
-export function readMessage(body: unknown): QueuedBatch | string {
+export function readMessage(body: unknown) {
   const parsed = message.safeParse(body)
   if (!parsed.success) return z.prettifyError(parsed.error)
   const { since, applied, kept, rows } = parsed.data
-  return {
-    since: new Date(since),
-    applied,
-    kept,
-    batch: rows
-      .map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch }))
-      .sort(byPrimaryKey),
-    named: rows.flatMap(({ type, id, key }) => (key === null ? [] : [{ recordType: type, recordId: id, name: key }])),
-  }
+  const batch: Batch = rows
+    .map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch }))
+    .sort(byPrimaryKey)
+  const named = rows.flatMap(({ type, id, key }) => (key === null ? [] : { recordType: type, recordId: id, name: key }))
+  return { since: new Date(since), applied, kept, batch, named }
 }
 
 /**
@@ -216,13 +200,6 @@ export interface ConsumeContext {
   deadLetters: QueueProducer | null
 }
 
-export interface ConsumeSummary {
-  applied: number
-  retried: number
-  dead: DeadLetter[]
-  error: string | null
-}
-
 /**
  * Applies batches from the queue, which delivers at least once, late and in any order. A repeated batch changes nothing as long
  * as its rows are kept. An older batch is not applied: nothing can tell whether it was applied before.
@@ -232,12 +209,8 @@ export async function consume(
   { db, keptHours, deadLetters }: ConsumeContext,
   deliveries: readonly Delivery[],
   now: Date,
-): Promise<ConsumeSummary> {
-  const summary: ConsumeSummary = { applied: 0, retried: 0, dead: [], error: null }
-  const oldestOf = ({ batch, kept }: QueuedBatch) => {
-    const hours = Math.min(kept, batch.every(isKeyed) ? keptHours.keyed : keptHours.writer)
-    return now.getTime() - Math.max(hours - MARGIN_HOURS, hours / 2) * HOUR_MS
-  }
+) {
+  const summary = { applied: 0, retried: 0, dead: [] as DeadLetter[], error: null as string | null }
   const retryLater = (message: Delivery) => {
     message.retry({ delaySeconds: delaySeconds(message.attempts) })
     summary.retried++
@@ -262,47 +235,33 @@ export async function consume(
       retryLater(message)
     }
   }
-  for (const message of deliveries) {
+  const receive = async (message: Delivery) => {
     const queued = readMessage(message.body)
-    if (typeof queued === 'string') {
-      await giveUp(message, 'malformed', queued)
-      continue
-    }
+    if (typeof queued === 'string') return giveUp(message, 'malformed', queued)
     // The database has just failed: the remaining messages are not tried.
-    if (summary.error !== null) {
-      retryLater(message)
-      continue
-    }
-    const oldest = oldestOf(queued)
+    if (summary.error !== null) return retryLater(message)
+    const { since, kept, batch, named } = queued
+    const hours = Math.min(kept, batch.every(isKeyed) ? keptHours.keyed : keptHours.writer)
+    const oldest = now.getTime() - Math.max(hours - MARGIN_HOURS, hours / 2) * HOUR_MS
     // The sending Worker's time and the queue's: either clock may be wrong.
-    if (Math.min(queued.since.getTime(), message.timestamp.getTime()) < oldest) {
-      await giveUp(
-        message,
-        'too_old',
-        `counted before ${new Date(oldest).toISOString()}: it may have been applied already, and would not be recognised`,
-      )
-      continue
+    if (Math.min(since.getTime(), message.timestamp.getTime()) < oldest) {
+      const detail = `counted before ${new Date(oldest).toISOString()}: it may have been applied already, and would not be recognized`
+      return giveUp(message, 'too_old', detail)
     }
     try {
-      await apply(db, queued, keptHours)
-      message.ack()
-      summary.applied++
+      await ensureNames(db, distinct(named), db.ranges)
+      await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part, keptHours)))
     } catch (error) {
       const failure = classify(error)
-      if (failure.kind === 'range' || failure.kind === 'rejected') {
-        await giveUp(message, 'refused', failure.message)
-      } else {
-        summary.error = failure.message
-        retryLater(message)
-      }
+      if (failure.kind === 'range' || failure.kind === 'rejected') return giveUp(message, 'refused', failure.message)
+      summary.error = failure.message
+      return retryLater(message)
     }
+    message.ack()
+    summary.applied++
   }
+  for (const message of deliveries) await receive(message)
   return summary
-}
-
-async function apply(db: Database, { named, batch }: QueuedBatch, kept: KeptHours): Promise<void> {
-  await ensureNames(db, distinct(named), db.ranges)
-  await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part, kept)))
 }
 
 /** Exponential backoff, half of it jittered. */
