@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { exportDays, exportTotals } from '../counters/read/export.ts'
+import { exportCounts } from '../counters/read/export.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
@@ -8,7 +8,7 @@ import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/
 
 const MAX_LIMIT = 1_000
 
-const exportCounts = route('get', '/v1/export/{type}', 'read', {
+const exportRoute = route('get', '/v1/export/{type}', 'read', {
   query: () => ({
     // The record id of the last counter, in hexadecimal.
     after: afterField(
@@ -30,7 +30,7 @@ const exportCounts = route('get', '/v1/export/{type}', 'read', {
 })
 
 export const exportCountsContract = () =>
-  operation(exportCounts, {
+  operation(exportRoute, {
     id: 'export',
     tag: 'Reading',
     summary: 'Export',
@@ -65,11 +65,9 @@ export const exportCountsContract = () =>
   })
 
 export const exports = endpoint<typeof exportCountsContract>(
-  exportCounts,
+  exportRoute,
   async (_, { caller: { db }, type, query: { after = null, limit, by } }) => {
-    const options = { recordType: type.recordType, after, limit }
-    const page =
-      by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
+    const page = await exportCounts(db, { recordType: type.recordType, after, limit, by, now: new Date() })
     const rows = page.rows.map(({ name, count, day }) => ({ key: name, count, ...(day !== null && { day }) }))
     return { rows, next: page.next === null ? null : page.next.toString(16) }
   },

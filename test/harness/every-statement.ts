@@ -94,7 +94,7 @@ export const STATEMENTS: Record<string, string> = {
     '3 × all shards',
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
   "SELECT record_id, 'total' AS part, NULL AS day, count": 'all shards',
-  'SELECT record_id, count, (SELECT name FROM counter_names … UNION ALL SELECT record_id, SUM(count)': 'all shards',
+  "SELECT record_id, 'total' AS part, NULL AS day, count … UNION ALL SELECT record_id, 'day'": 'all shards',
   'SELECT record_id, name FROM counter_names AS n … AND name > x … ORDER BY': 'all shards',
   'SELECT record_id, name FROM counter_names AS n … ORDER BY': 'all shards',
   'SELECT record_id, what, start, SUM(recorded)': 'all shards',

@@ -5,7 +5,7 @@ import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { rowsByRange } from '../../../../src/counters/ranges.ts'
-import { type ExportPage, type ExportRow, exportDays, exportTotals } from '../../../../src/counters/read/export.ts'
+import { type ExportPage, type ExportRow, exportCounts } from '../../../../src/counters/read/export.ts'
 import { leastRollUpStatements } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countAll, countOf, rollUpAt } from '../../../harness/moves.ts'
@@ -71,7 +71,7 @@ describe('An export', () => {
   it.each([1, 2, 7, 28, 29, 1_000])(
     'by totals, %i rows a page, contains every counter once, with its name and exact count',
     async (limit) => {
-      const rows = await all((after) => exportTotals(db, { recordType: 1, after, limit }))
+      const rows = await all((after) => exportCounts(db, { recordType: 1, after, limit, by: 'total', now: NOW }))
       expect(new Map(rows.map(({ recordId, count }) => [recordId, count]))).toEqual(sorted())
       expect(rows).toHaveLength(28)
       const names = new Map(counters.map(({ recordId, name }) => [recordId, name]))
@@ -80,7 +80,7 @@ describe('An export', () => {
   )
 
   it.each([1, 2, 7, 1_000])('by days, %i rows a page, has the same sums, and no day twice', async (limit) => {
-    const rows = await all((after) => exportDays(db, { recordType: 1, after, limit, now: NOW }))
+    const rows = await all((after) => exportCounts(db, { recordType: 1, after, limit, by: 'day', now: NOW }))
     expect(sums(rows)).toEqual(sorted())
     expect(new Set(rows.map(({ recordId, day }) => `${recordId} ${day}`)).size).toBe(rows.length)
     expect(rows.every(({ name }) => name !== null)).toBe(true)
@@ -106,10 +106,10 @@ describe('An export', () => {
   })
 
   it('by days is the same if pending counts are rolled up between its pages', async () => {
-    const before = await all((after) => exportDays(db, { recordType: 1, after, limit: 1_000, now: NOW }))
+    const before = await all((after) => exportCounts(db, { recordType: 1, after, limit: 1_000, by: 'day', now: NOW }))
     let pages = 0
     const rows = await all(async (after) => {
-      const page = await exportDays(db, { recordType: 1, after, limit: 3, now: NOW })
+      const page = await exportCounts(db, { recordType: 1, after, limit: 3, by: 'day', now: NOW })
       await rollUpAt(db, NOW, { pageSlots: 10, maxStatements: leastRollUpStatements(db.ranges) })
       pages++
       return page
@@ -120,8 +120,8 @@ describe('An export', () => {
 
   it('that is imported into another database gives the same counts and days', async () => {
     for (const read of [
-      (after: bigint | null) => exportDays(db, { recordType: 1, after, limit: 10, now: NOW }),
-      (after: bigint | null) => exportTotals(db, { recordType: 1, after, limit: 10 }),
+      (after: bigint | null) => exportCounts(db, { recordType: 1, after, limit: 10, by: 'day', now: NOW }),
+      (after: bigint | null) => exportCounts(db, { recordType: 1, after, limit: 10, by: 'total', now: NOW }),
     ]) {
       const elsewhere = await freshDatabase()
       const rows = await all(read)
@@ -129,7 +129,9 @@ describe('An export', () => {
         return { counter: { recordType: 1, recordId, name: name! }, count, day: day === null ? null : new Date(day) }
       })
       await importCounts({ db: elsewhere, cache: null }, imported, { id: random63(), at: NOW })
-      const again = await all((after) => exportDays(elsewhere, { recordType: 1, after, limit: 9, now: NOW }))
+      const again = await all((after) =>
+        exportCounts(elsewhere, { recordType: 1, after, limit: 9, by: 'day', now: NOW }),
+      )
       expect(sums(again)).toEqual(sorted())
       if (rows.some(({ day }) => day !== null)) expect(again).toEqual(rows)
     }
@@ -154,10 +156,10 @@ describe('An export', () => {
       )
     }
     await large.execute('ANALYZE TABLE counter_totals, counter_periods, slotted_counters')
-    const page = { recordType: 1, after: 10_000n, limit: 50 }
+    const page = { recordType: 1, after: 10_000n, limit: 50, now: NOW }
     const statements = await large.recording(async () => {
-      expect((await exportTotals(large, page)).rows).toHaveLength(50)
-      expect((await exportDays(large, { ...page, now: NOW })).rows.length).toBeGreaterThan(20)
+      expect((await exportCounts(large, { ...page, by: 'total' })).rows).toHaveLength(50)
+      expect((await exportCounts(large, { ...page, by: 'day' })).rows.length).toBeGreaterThan(20)
     })
     expect(statements).toHaveLength(4)
     for (const { sql, rowsRead } of statements) {
