@@ -6,23 +6,11 @@ const MAX_LENGTH = 500
  * one. A malformed header, or another unit than bytes, is ignored (RFC 9110, section 14.2).
  * @param header the value of `Range`; ignored if it is longer than any client needs
  */
-export function skipsStart(header: string | undefined): boolean {
-  if (header === undefined || header.length > MAX_LENGTH) return false
-  const [unit, ranges] = splitAtFirst(header, '=')
-  if (ranges === null || unit.trim().toLowerCase() !== 'bytes') return false
-  let includesStart = false
-  for (const range of ranges.split(',')) {
-    const [from, to] = splitAtFirst(range, '-').map((position) => position?.trim())
-    if (from === undefined || to === undefined || !/^\d*$/.test(from + to) || from + to === '') return false
-    // Without a first position, the range is that many bytes at the end of the file.
-    includesStart ||= from !== '' && /^0+$/.test(from)
-  }
-  return !includesStart
-}
-
-function splitAtFirst(text: string, sign: string): [before: string, after: string | null] {
-  const at = text.indexOf(sign)
-  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)]
+export function skipsStart(header = ''): boolean {
+  const [, list] = (header.length <= MAX_LENGTH && /^\s*bytes\s*=(.*)$/is.exec(header)) || []
+  // Without a first position, a range is that many bytes at the end of the file.
+  const ranges = list?.split(',').map((range) => /^\s*(?=.*\d)(\d*)\s*-\s*\d*\s*$/.exec(range))
+  return ranges?.every((range) => range !== null && !/^0+$/.test(range[1]!)) ?? false
 }
 
 /** Control characters, and the backslash, which browsers treat as a slash. */

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../bounded-map.ts'
+import { MINUTE_MS } from '../counters/calendar.ts'
 import { log } from '../log.ts'
 import { isLoopback, subscriberOf, wideNetworkOf } from './network.ts'
 
@@ -40,25 +41,19 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
 
 /** Attempts at tokens that a network has in a minute, in one isolate. */
 export const MAX_TOKEN_ATTEMPTS = 20
-const WINDOW_MS = 60_000
 /** Networks in one generation; it holds two. */
 const MAX_GENERATION = 5_000
 
 /** Counts attempts by network and minute of the clock. It works without a rate limit of the platform. Plain data. */
 export class TokenAttempts {
-  #window = 0
-  #counts = new BoundedMap<number>(MAX_GENERATION)
+  readonly #counts = new BoundedMap<number>(MAX_GENERATION)
 
   /** Takes an attempt before its outcome is known, as others may be in flight. Returns seconds to wait, or 0. */
   take(network: string, now: number): number {
-    const window = Math.floor(now / WINDOW_MS)
-    if (window !== this.#window) {
-      this.#window = window
-      this.#counts = new BoundedMap(MAX_GENERATION)
-    }
-    const taken = this.#counts.get(network) ?? 0
-    if (taken >= MAX_TOKEN_ATTEMPTS) return Math.ceil(((window + 1) * WINDOW_MS - now) / 1_000)
-    this.#counts.set(network, taken + 1)
+    const minute = Math.floor(now / MINUTE_MS)
+    const taken = this.#counts.get(`${minute} ${network}`) ?? 0
+    if (taken >= MAX_TOKEN_ATTEMPTS) return Math.ceil(((minute + 1) * MINUTE_MS - now) / 1_000)
+    this.#counts.set(`${minute} ${network}`, taken + 1)
     return 0
   }
 }
