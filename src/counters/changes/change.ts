@@ -2,7 +2,7 @@ import { countStatements, type Database, type Executor } from '../../database/da
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/values.ts'
 import { hash64 } from '../ids.ts'
-import { Overtaken } from '../ledger/totals.ts'
+import { Overtaken, type TotalsStore } from '../ledger/totals.ts'
 
 /** Statements of all attempts. The free plan allows 50 subrequests; the rest is left for repeated ROLLBACKs. */
 const MAX_STATEMENTS = 45
@@ -62,17 +62,17 @@ export interface Change {
 /**
  * Makes a change. Repeats an attempt that was overtaken or met a transient failure, until a limit is reached. A COMMIT may have
  * an unknown outcome. With a key, the next attempt looks it up. Without one, the change is not repeated, because it could be
- * made twice.
+ * made twice. Drops cached totals, even if it fails.
  * @returns `repeated` if an earlier request made the change
  * @throws {KeyReused | ChangeRefused} nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
  * @throws {DatabaseFailure} with an unknown outcome if that of any attempt is unknown
  */
 export async function makeChange(
-  database: Database,
+  store: TotalsStore,
   { key, statements, attempt }: Change,
 ): Promise<'done' | 'repeated'> {
-  const db = countStatements(database)
+  const db = countStatements(store.db)
   const most = statements + (key === null ? 0 : KEY_STATEMENTS)
   const began = Date.now()
   let unknown: DatabaseFailure | null = null
@@ -102,6 +102,8 @@ export async function makeChange(
         throw unknown ? (failure ?? unknown).withApplied('unknown') : (failure ?? error)
       }
       await new Promise((resolve) => setTimeout(resolve, pause))
+    } finally {
+      store.cache?.forget()
     }
   }
 }

@@ -9,7 +9,6 @@ import { ensureNames } from '../keys/names.ts'
 import { addToDays } from '../ledger/periods.ts'
 import {
   addToTotals,
-  changingTotals,
   createTotals,
   fitsTotal,
   lockTotals,
@@ -47,46 +46,37 @@ interface CounterImport extends CounterAddress {
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
  * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits; `applied` is `unknown` if some ranges have it
  */
-export function importCounts(
+export async function importCounts(
   store: TotalsStore,
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
-  return changingTotals(store, (database) => importByRange(database, rows, options))
-}
-
-async function importByRange(
-  database: Database,
-  rows: readonly ImportRow[],
-  options: { id: bigint; at: Date },
-): Promise<'imported' | 'repeated'> {
-  const { ranges } = database
+  const { ranges } = store.db
   // With another number of ranges, the parts differ and must not pass for the former ones.
   const [contents, partHash] = await Promise.all([hash64(contentsOf(rows, ranges)), hash64(`part ${options.id}`)])
   const whole = { recordId: 0n, hash: options.id, contents }
   const parts = [...rowsByRange(sumByCounter(rows), ranges)]
   try {
-    if (ranges > 1) await tieKey(database, whole)
+    if (ranges > 1) await tieKey(store.db, whole)
     // One range without room refuses the import in all of them.
-    if (parts.length > 1) await checkRanges(database, parts, partHash)
+    if (parts.length > 1) await checkRanges(store.db, parts, partHash)
   } catch (error) {
     throw error instanceof DatabaseFailure ? error.withApplied('no') : error
   }
   const outcomes = await Promise.allSettled(
     parts.map(([range, part]) => {
       const key = ranges === 1 ? whole : { recordId: boundsOf(range, ranges).first, hash: partHash, contents }
-      const attempt = (transaction: Executor, db: Database) => attemptToImport(transaction, db, part, options)
-      return makeChange(database, { key, statements: ATTEMPT_STATEMENTS, attempt })
+      return makeChange(store, {
+        key,
+        statements: ATTEMPT_STATEMENTS,
+        attempt: (transaction, db) => attemptToImport(transaction, db, part, options),
+      })
     }),
   )
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-  if (failed !== undefined) {
-    const partly = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'done')
-    throw partly ? classify(failed.reason).withApplied('unknown') : failed.reason
-  }
-  return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'done')
-    ? 'imported'
-    : 'repeated'
+  const imported = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'done')
+  if (failed !== undefined) throw imported ? classify(failed.reason).withApplied('unknown') : failed.reason
+  return imported ? 'imported' : 'repeated'
 }
 
 /** Checks that every total has room, in the ranges that lack their part. @throws {DatabaseFailure} of kind `range` */
@@ -131,10 +121,10 @@ async function attemptToImport(
 
 /** @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits */
 function checkRoom(imports: readonly CounterImport[], totals: Awaited<ReturnType<typeof readTotals>>): void {
-  const fits = imports.every((each) => {
-    return fitsTotal((totals.get(counterId(each))?.total ?? 0n) + each.amount) && fitsTotal(each.amount)
-  })
-  if (!fits) throw outOfRange()
+  for (const each of imports) {
+    const total = totals.get(counterId(each))?.total ?? 0n
+    if (!fitsTotal(each.amount) || !fitsTotal(total + each.amount)) throw outOfRange()
+  }
 }
 
 /** The same text for the same rows in any order, with the same number of ranges. */

@@ -9,7 +9,6 @@ import { ensureNames, markNames } from '../keys/names.ts'
 import { type DayHistory, removeFromType } from '../ledger/periods.ts'
 import {
   addToTotals,
-  changingTotals,
   createTotals,
   fitsTotal,
   lockTotals,
@@ -62,13 +61,11 @@ export async function moveCounter(
   }
   const asked = [kind, target?.recordId ?? '', below ?? '', ...also].join(' ')
   const key = await keyOfCounter(request.key, 'move', source, asked)
-  return changingTotals(store, (database) =>
-    makeChange(database, {
-      key,
-      statements: attemptStatements(1 + also.length),
-      attempt: (transaction, db) => attemptToMove(transaction, db, source, request),
-    }),
-  )
+  return makeChange(store, {
+    key,
+    statements: attemptStatements(1 + also.length),
+    attempt: (transaction, db) => attemptToMove(transaction, db, source, request),
+  })
 }
 
 async function attemptToMove(

@@ -5,7 +5,6 @@ import type { CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
 import { addToDays } from '../ledger/periods.ts'
 import {
-  changingTotals,
   createTotals,
   fitsTotal,
   lockTotals,
@@ -43,12 +42,13 @@ export async function setCounter(
   const key = await keyOfCounter(setting.id, 'set', counter, `count ${setting.count}`)
   // Of the latest attempt. If that of an earlier one turns out to be committed, no later one got this far.
   let added: bigint | null = null
-  const attempt = async (transaction: Executor, db: Database) => {
-    added = await attemptToSet(transaction, db, counter, setting)
-  }
-  const outcome = await changingTotals(store, (database) =>
-    makeChange(database, { key, statements: ATTEMPT_STATEMENTS, attempt }),
-  )
+  const outcome = await makeChange(store, {
+    key,
+    statements: ATTEMPT_STATEMENTS,
+    async attempt(transaction, db) {
+      added = await attemptToSet(transaction, db, counter, setting)
+    },
+  })
   return outcome === 'done' ? { outcome: 'set', added } : { outcome, added: null }
 }
 
