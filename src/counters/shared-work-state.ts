@@ -25,18 +25,16 @@ export class Overloaded extends Error {}
  * - The number of waiting requests is bounded.
  */
 export class SharedWork {
-  readonly #maxSilenceMs: number
-  readonly #maxDurationMs: number
+  readonly #maxMs: number
   /** Requests that wait. Only `enter` changes it. */
   waiting = 0
   /** How long the work takes, in milliseconds: a moving average. Only `took` changes it. */
   durationMs = 4
   #items = 0
 
-  /** @param limits the longest silence that a worker announces, and the longest duration that is told from longer ones */
-  constructor(limits: { maxSilenceMs: number; maxDurationMs: number }) {
-    this.#maxSilenceMs = limits.maxSilenceMs
-    this.#maxDurationMs = limits.maxDurationMs
+  /** @param maxMs the longest silence that a worker announces, and the longest duration that is told from longer ones */
+  constructor(maxMs: number) {
+    this.#maxMs = maxMs
   }
 
   /**
@@ -56,13 +54,12 @@ export class SharedWork {
   }
 
   took(milliseconds: number): void {
-    const measured = Math.min(Math.max(milliseconds, 0), this.#maxDurationMs)
-    this.durationMs += (measured - this.durationMs) * WEIGHT
+    this.durationMs += (Math.min(Math.max(milliseconds, 0), this.#maxMs) - this.durationMs) * WEIGHT
   }
 
   /** Whether a worker that may be silent until a time has died. Both in milliseconds of `Date.now()`. */
   isDead(silentUntil: number, now: number): boolean {
-    return !isAhead(silentUntil + GRACE_MS, now, this.#maxSilenceMs + 2 * GRACE_MS)
+    return !isAhead(silentUntil + GRACE_MS, now, this.#maxMs + 2 * GRACE_MS)
   }
 
   /** Milliseconds to the next poll: until the work should be done, then longer the longer it is overdue. */

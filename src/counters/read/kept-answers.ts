@@ -23,7 +23,7 @@ interface Answer {
  */
 export class KeptAnswers {
   readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
-  readonly #work = new SharedWork({ maxSilenceMs: MAX_READING_MS, maxDurationMs: MAX_READING_MS })
+  readonly #work = new SharedWork(MAX_READING_MS)
 
   /**
    * The answer to a question: a kept one, the one that another request is reading, or a new one.

@@ -37,13 +37,7 @@ export interface SharedReading<Value> {
   tookMs: number
 }
 
-/** Requests that wait, senders included, and queries in flight. */
-export interface ReadLoad {
-  waiting: number
-  queries: number
-}
-
-export interface SharedReadsOptions<Value> {
+interface SharedReadsOptions<Value> {
   /** The time-out of one attempt at a statement. */
   deadlineMs: number
   maxCounters: number
@@ -69,13 +63,13 @@ export class SharedReads<Value> {
 
   /** @param db makes one attempt at each statement */
   constructor(db: Executor, options: SharedReadsOptions<Value>) {
-    const { deadlineMs } = options
     this.#db = db
     this.#options = options
-    this.#work = new SharedWork({ maxSilenceMs: deadlineMs, maxDurationMs: deadlineMs })
+    this.#work = new SharedWork(options.deadlineMs)
   }
 
-  get load(): ReadLoad {
+  /** Requests that wait, senders included, and queries in flight. */
+  get load() {
     return { waiting: this.#work.waiting, queries: this.#flights(Date.now()).length }
   }
 
@@ -199,12 +193,11 @@ export class SharedReads<Value> {
 }
 
 /** The load of several readers together. */
-export function loadOf(reads: readonly { load: ReadLoad }[]): ReadLoad {
-  const loads = reads.map(({ load }) => load)
-  return {
-    waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
-    queries: loads.reduce((sum, { queries }) => sum + queries, 0),
-  }
+export function loadOf(reads: readonly Pick<SharedReads<unknown>, 'load'>[]) {
+  return reads.reduce(
+    (sum, { load }) => ({ waiting: sum.waiting + load.waiting, queries: sum.queries + load.queries }),
+    { waiting: 0, queries: 0 },
+  )
 }
 
 /** Reads counters of several ranges: one `SharedReads` for each, so that every query goes to one shard. */
@@ -216,7 +209,7 @@ export class ReadsByRange<Value> {
   }
 
   /** Requests count once for each range. */
-  get load(): ReadLoad {
+  get load() {
     return loadOf(this.#reads)
   }
 

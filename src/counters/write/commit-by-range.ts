@@ -14,12 +14,11 @@ export class CommitByRange {
   }
 
   /** Requests that wait, once for each range, and flushes in flight. */
-  get load(): { waiting: number; flushes: number } {
-    const loads = this.#commits.map(({ load }) => load)
-    return {
-      waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
-      flushes: loads.reduce((sum, { flushes }) => sum + flushes, 0),
-    }
+  get load() {
+    return this.#commits.reduce(
+      (sum, { load }) => ({ waiting: sum.waiting + load.waiting, flushes: sum.flushes + load.flushes }),
+      { waiting: 0, flushes: 0 },
+    )
   }
 
   /**
@@ -44,9 +43,8 @@ export class CommitByRange {
     )
     const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
     if (reasons.length === 0) {
-      return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'queued')
-        ? 'queued'
-        : 'counted'
+      const queued = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'queued')
+      return queued ? 'queued' : 'counted'
     }
     const failures = reasons.filter((reason) => !(reason instanceof Overloaded)).map(classify)
     const nothing = reasons.length === outcomes.length && failures.every(({ applied }) => applied === 'no')

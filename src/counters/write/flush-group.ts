@@ -3,6 +3,7 @@ import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
 import { log } from '../../log.ts'
 import { random63 } from '../ids.ts'
+import { Overloaded } from '../shared-work-state.ts'
 import { applyBatch, type Batch, type KeptHours } from './apply-batch.ts'
 import type { CommitOutcome, IncrementGroup } from './increment-group.ts'
 import type { BatchQueue } from './queue.ts'
@@ -73,7 +74,7 @@ export async function spill(
   group: IncrementGroup,
   leader: { silentUntil: number },
 ): Promise<CommitOutcome> {
-  if (context.queue === null) return { status: 'overloaded' }
+  if (context.queue === null) return { status: 'failed', failure: new Overloaded() }
   leader.silentUntil = Date.now() + QUEUE_DEADLINE_MS
   return enqueue(context.queue, context, group, group.sealForQueue(), null)
 }

@@ -1,6 +1,6 @@
 import { DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
-import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
+import { pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
 import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration, spill } from './flush-group.ts'
 import { type CommitOutcome, type CountOptions, IncrementGroup, type Ticket, waitForNews } from './increment-group.ts'
@@ -32,8 +32,6 @@ const MAX_SHARES = 3
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000
 const MAX_PATIENCE_MS = 500
-/** Longer flushes do not slow the pace further. */
-const MAX_FLUSH_MS = 5_000
 /** A batch is not sent again after this, long before the rows that recognize it may be pruned. */
 const MAX_RESEND_MS = 10 * 60_000
 
@@ -70,12 +68,11 @@ export class GroupCommit {
 
   constructor(context: FlushContext) {
     this.#context = context
-    const maxSilenceMs = Math.max(context.deadlineMs, QUEUE_DEADLINE_MS)
-    this.#work = new SharedWork({ maxSilenceMs, maxDurationMs: MAX_FLUSH_MS })
+    this.#work = new SharedWork(Math.max(context.deadlineMs, QUEUE_DEADLINE_MS))
   }
 
   /** Requests that wait, and flushes in flight. */
-  get load(): { waiting: number; flushes: number } {
+  get load() {
     return { waiting: this.#work.waiting, flushes: this.#leaders.size }
   }
 
@@ -112,7 +109,6 @@ export class GroupCommit {
       }
       const { outcome } = ticket.group
       if (outcome?.status === 'failed') throw outcome.failure
-      if (outcome?.status === 'overloaded') throw new Overloaded()
       if (outcome !== null) return outcome.status
       looksAt = Date.now()
     }

@@ -1,7 +1,7 @@
 import type { DatabaseFailure } from '../../database/errors.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { pause } from '../shared-work-state.ts'
+import { type Overloaded, pause } from '../shared-work-state.ts'
 import {
   type Batch,
   type BatchRow,
@@ -11,13 +11,10 @@ import {
   mergeIncrements,
 } from './apply-batch.ts'
 
+/** A `DatabaseFailure` says whether certainly nothing was counted. `Overloaded`: nothing was sent. */
 export type CommitOutcome =
-  | { status: 'counted' }
-  | { status: 'queued' }
-  /** The failure says whether certainly nothing was counted. */
-  | { status: 'failed'; failure: DatabaseFailure }
-  /** Not sent, because too many requests wait. */
-  | { status: 'overloaded' }
+  | { status: 'counted' | 'queued' }
+  | { status: 'failed'; failure: DatabaseFailure | Overloaded }
 
 /**
  * Rows of a group with a request that has keys of several increments. All its rows of one key must fit into one message of the
