@@ -7,7 +7,7 @@ import { operation, route } from '../openapi/contract.ts'
 import { READING } from '../openapi/problems.ts'
 import type { Caller } from '../service/caller.ts'
 import { readSum } from '../service/read.ts'
-import { secondsSince } from '../status/findings.ts'
+import { secondsSince } from '../status/report.ts'
 
 /** The media type of OpenMetrics 1.0. */
 const OPEN_METRICS = 'application/openmetrics-text'

@@ -6,8 +6,7 @@ import { openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
-import { FINDING_CODES } from '../status/findings.ts'
-import { statusReport } from '../status/report.ts'
+import { FINDING_CODES, statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
 
 const figure = () => z.nullable(count)
