@@ -75,7 +75,8 @@ export class OtherKeyspace extends Error {
 /** Reads the state of a database, in two to four statements. @throws {OtherKeyspace} */
 export async function readProgress(db: Executor, migrations: readonly Migration[]): Promise<Progress> {
   const there = await readTables(db, migrations)
-  const applied = await readRecord(db, there)
+  const recorded = there.has(`table ${RECORD}`) ? (await db.execute(`SELECT name FROM ${RECORD}`)).rows : []
+  const applied = new Set(recorded.map(({ name }) => toText(name)))
   return {
     there,
     applied,
@@ -125,7 +126,7 @@ export async function recordAll(db: Executor, { there, pending }: Progress): Pro
 /** The statements that make what is missing, for a branch that takes tables from deploy requests only. */
 export function statementsToDeploy({ there, pending }: Pick<Progress, 'there' | 'pending'>): string[] {
   const statements = [CREATE_RECORD, ...pending.flatMap(({ statements }) => statements)]
-  return statements.filter((statement) => !madeBy(statement).does.every((thing) => there.has(thing)))
+  return statements.filter((statement) => !isDone(statement, there))
 }
 
 /** Runs a statement even if what it makes exists: one shard may have it and another not. */
@@ -136,27 +137,24 @@ async function runStatement(
   statement: string,
   there: ReadonlySet<string>,
 ): Promise<void> {
-  const isDone = madeBy(statement).does.every((thing) => there.has(thing))
   try {
     await db.execute(statement)
   } catch (error) {
     const already = ALREADY_DONE.some((number) => hasErrorNumber(error, number))
-    if (!already && !(isDone && NO_DIRECT_DDL.test(String(error)))) {
+    if (!already && !(NO_DIRECT_DDL.test(String(error)) && isDone(statement, there))) {
       throw new MigrationStopped(migration, index, statement, error)
     }
   }
 }
 
+function isDone(statement: string, there: ReadonlySet<string>): boolean {
+  return madeBy(statement).every((thing) => there.has(thing))
+}
+
 function missingFrom(there: ReadonlySet<string>, migrations: readonly Migration[]): string[] {
-  const missing = new Set<string>()
-  for (const statement of migrations.flatMap(({ statements }) => statements)) {
-    const { does, contains } = madeBy(statement)
-    const lacking = does.filter((thing) => !there.has(thing))
-    // A table that is missing lacks everything.
-    const more = lacking.length > 0 ? [] : contains.filter((thing) => !there.has(thing))
-    for (const thing of [...lacking, ...more]) if (!missing.has(`table ${tableOf(thing)}`)) missing.add(thing)
-  }
-  return [...missing]
+  const missing = new Set(migrations.flatMap(({ statements }) => statements.flatMap(madeBy))).difference(there)
+  // A table that is missing lacks everything.
+  return [...missing].filter((thing) => thing.startsWith('table ') || !missing.has(`table ${tableOf(thing)}`))
 }
 
 /** The table of something that `madeBy` names. */
@@ -166,7 +164,7 @@ function tableOf(thing: string): string {
 
 async function readTables(db: Executor, migrations: readonly Migration[]): Promise<Set<string>> {
   const statements = [CREATE_RECORD, ...migrations.flatMap((migration) => migration.statements)]
-  const tables = new Set(statements.flatMap((statement) => madeBy(statement).does.map(tableOf)))
+  const tables = new Set(statements.flatMap(madeBy).map(tableOf))
   const ours = `TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (${[...tables].map((table) => `'${table}'`).join(', ')})`
   let there = await readColumns(db, ours)
   if (!there.has(`table ${FIRST}`) && (await reaches(db, FIRST))) {
@@ -210,51 +208,27 @@ export async function readMadeAt(db: Executor, [first]: readonly Migration[]): P
   return toDate(rows[0]?.applied_at ?? null)
 }
 
-async function readRecord(db: Executor, there: ReadonlySet<string>): Promise<Set<string>> {
-  if (!there.has(`table ${RECORD}`)) return new Set()
-  const { rows } = await db.execute(`SELECT name FROM ${RECORD}`)
-  return new Set(rows.map(({ name }) => toText(name)))
-}
-
 async function record(db: Executor, { name }: Migration): Promise<void> {
   await db.execute(`INSERT IGNORE INTO ${RECORD} (name, applied_at) VALUES (?, UTC_TIMESTAMP())`, [name])
 }
 
-/** What a statement of a migration makes, as `table t`, `column t.c` and `index t.i`. */
-export interface Made {
-  /** What exists once the statement is done. */
-  does: readonly string[]
-  /** The columns and indexes that come with a table. */
-  contains: readonly string[]
-}
-
 /**
- * Reads what a statement makes: CREATE TABLE IF NOT EXISTS, or ALTER TABLE that adds columns and keys. Both may be repeated.
+ * Reads what a statement makes, as `table t`, `column t.c` and `index t.i`: CREATE TABLE IF NOT EXISTS, or ALTER TABLE that adds
+ * columns and keys. Both may be repeated.
  * @throws {Error} for any other statement
  */
-export function madeBy(statement: string): Made {
-  const all = (pattern: RegExp, name: (found: string) => string) =>
-    [...statement.matchAll(pattern)].map(([, found]) => name(found!))
-  const [, created] = /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(statement) ?? []
-  if (created !== undefined) {
-    return {
-      does: [`table ${created}`],
-      contains: [
-        // Columns are in lower case, keywords in capitals.
-        ...all(/^\s+([a-z_]+) [A-Z]/gm, (column) => `column ${created}.${column}`),
-        ...all(/^\s+KEY (\w+)/gm, (index) => `index ${created}.${index}`),
-      ],
-    }
+export function madeBy(statement: string): string[] {
+  const [, verb, table] = /^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) (\w+)/.exec(statement) ?? []
+  const named = (kind: string, pattern: RegExp) =>
+    [...statement.matchAll(pattern)].map(([, name]) => `${kind} ${table}.${name}`)
+  if (verb?.startsWith('CREATE')) {
+    // Columns are in lower case, keywords in capitals.
+    const columns = named('column', /^\s+([a-z_]+) [A-Z]/gm)
+    return [`table ${table}`, ...columns, ...named('index', /^\s+KEY (\w+)/gm)]
   }
-  const [, altered] = /^ALTER TABLE (\w+)/.exec(statement) ?? []
-  const does = [
-    ...all(/\bADD COLUMN (\w+)/g, (column) => `column ${altered}.${column}`),
-    ...all(/\bADD KEY (\w+)/g, (index) => `index ${altered}.${index}`),
-  ]
-  if (altered === undefined || does.length === 0) {
-    throw new Error(`A migration may only make tables and add columns and keys, not: ${statement.split('\n')[0]}`)
-  }
-  return { does, contains: [] }
+  const added = [...named('column', /\bADD COLUMN (\w+)/g), ...named('index', /\bADD KEY (\w+)/g)]
+  if (table !== undefined && added.length > 0) return added
+  throw new Error(`A migration may only make tables and add columns and keys, not: ${statement.split('\n')[0]}`)
 }
 
 /** The tables of migrations/vschema.json whose sharding key must be known before anything is written to them. */

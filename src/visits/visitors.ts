@@ -135,9 +135,17 @@ export class Salts {
   async #ask(day: number, now: number): Promise<void> {
     this.#askingUntil = now + MAX_ASKING_MS
     try {
-      const salt = (await readSalt(this.#db, day)) ?? (await this.#make(day))
+      let salt = await readSalt(this.#db, day)
+      if (salt === null) {
+        // Another isolate may store its own first.
+        await offerSalt(this.#db, day, this.#ownSalt(day))
+        salt = await readSalt(this.#db, day)
+      }
+      if (salt === null) throw new Error('the salt is not there after it was stored')
       for (const salts of [this.#held, this.#own]) {
-        for (const old of salts.keys()) if (this.#isOver(old, now)) salts.delete(old)
+        for (const old of salts.keys()) {
+          if ((old + 1) * DAY_SECONDS + this.#longestWindow <= now / 1_000) salts.delete(old)
+        }
       }
       this.#own.delete(day)
       this.#held.set(day, salt)
@@ -150,28 +158,12 @@ export class Salts {
     }
   }
 
-  /** Creates the salt of a day, or reads the one that another isolate has created meanwhile. */
-  async #make(day: number): Promise<string> {
-    await offerSalt(this.#db, day, this.#ownSalt(day))
-    const salt = await readSalt(this.#db, day)
-    if (salt === null) throw new Error('the salt is not there after it was stored')
-    return salt
-  }
-
   /** In the digits that the database uses, so that storing it does not change the text. */
   #ownSalt(day: number): string {
-    const salt = this.#own.get(day) ?? randomSalt()
+    const salt = this.#own.get(day) ?? hexOf(crypto.getRandomValues(new Uint8Array(SALT_BYTES))).toUpperCase()
     this.#own.set(day, salt)
     return salt
   }
-
-  #isOver(day: number, now: number): boolean {
-    return (day + 1) * DAY_SECONDS + this.#longestWindow <= now / 1_000
-  }
-}
-
-function randomSalt(): string {
-  return hexOf(crypto.getRandomValues(new Uint8Array(SALT_BYTES))).toUpperCase()
 }
 
 /* The table of salts. All of its rows are in the first range. A day is the number of days since 1970-01-01 UTC. */

@@ -17,8 +17,7 @@ it('Each table, column and index that migrations make is missed if it is not the
      UNION SELECT CONCAT('table ', TABLE_NAME) FROM information_schema.TABLES
        WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'slotted_counter_migrations'`,
   )
-  const made = MIGRATIONS.flatMap(({ statements }) => statements).map(madeBy)
-  const known = made.flatMap(({ does, contains }) => [...does, ...contains])
+  const known = MIGRATIONS.flatMap(({ statements }) => statements).flatMap(madeBy)
   const actual = (rows as { thing: string }[]).map(({ thing }) => thing)
   expect(actual.length).toBeGreaterThan(70)
   expect([...new Set(known)].sort()).toEqual(actual.sort())
