@@ -1,12 +1,12 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { hasErrorNumber } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { midnightOf, PERIODS } from '../calendar.ts'
+import { PERIODS } from '../calendar.ts'
 import { counterSql, HOUR_SQL, pendingSlotsSql, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace } from '../keys/counter-address.ts'
 import { ensureNames, markNames } from '../keys/names.ts'
-import { type DayHistory, removeFromType } from '../ledger/periods.ts'
+import { addToTypes, type CalendarAmounts, type DayAmount } from '../ledger/periods.ts'
 import {
   addToTotals,
   createTotals,
@@ -118,19 +118,13 @@ async function takeTotals(
   counters: readonly VersionedState[],
   targetId: bigint | null,
 ): Promise<void> {
-  const targets =
-    targetId === null
-      ? []
-      : counters.map((state) => ({ ...state, ...state.target, recordId: targetId, amount: state.total }))
-  const isOld = (total: (typeof targets)[number]): total is typeof total & { version: bigint } => total.version !== null
-  const guarded = targets.filter(isOld)
+  const moved = targetId === null ? [] : counters
+  const guarded = moved.flatMap(({ recordType, total, target: { version } }) =>
+    version === null ? [] : { recordType, recordId: targetId!, version, amount: total },
+  )
   await lockTotals(transaction, [...counters, ...guarded].sort(byPrimaryKey))
-  if (guarded.length < targets.length)
-    await copyTotals(
-      transaction,
-      counters.filter(({ target }) => target.version === null),
-      targetId!,
-    )
+  const lacking = moved.filter(({ target }) => target.version === null)
+  if (lacking.length > 0) await copyTotals(transaction, lacking, targetId!)
   for (const counter of counters) {
     const { rowsAffected } = await transaction.execute(
       `DELETE FROM counter_totals WHERE ${counterSql(counter)} AND version = ${counter.version}`,
@@ -191,8 +185,7 @@ async function moveHistory(transaction: Executor, counters: readonly CounterStat
 /** Deletes the history, and takes it out of that of the types. */
 async function deleteHistory(transaction: Executor, db: Database, counters: readonly CounterState[]): Promise<void> {
   for (const counter of counters) {
-    const days = await readDays(transaction, counter)
-    await removeFromType(transaction, counter, days, counter.adjustments, laneOf(db, counter))
+    await addToTypes(transaction, await readDeleted(transaction, counter), laneOf(db, counter))
   }
   for (const table of Object.keys(HISTORY))
     await transaction.execute(`DELETE FROM ${table} WHERE ${sameKeySql(counters)}`)
@@ -287,19 +280,26 @@ function targetSql({ recordType, recordId }: { recordType: number; recordId: big
      UNION ALL (SELECT 'target slot', 0, 0, record_type FROM ${pendingSlotsSql(target)} LIMIT 1)`
 }
 
-/** Reads the days of a counter with their hours. */
-async function readDays(db: Executor, counter: CounterPlace): Promise<DayHistory[]> {
+/** Reads what a deletion adds to the history of its type: the negative hours, remainders of days, and adjustments. */
+async function readDeleted(db: Executor, counter: CounterState): Promise<CalendarAmounts> {
+  const { recordType, recordId, adjustments } = counter
   const where = `WHERE ${counterSql(counter)}`
   const { rows } = await db.execute(
     `SELECT 'day' AS part, CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY)
        ${where} AND period = ${PERIODS.day}
      UNION ALL SELECT 'hour', CAST(period_start AS CHAR), count FROM counter_history FORCE INDEX (PRIMARY) ${where}`,
   )
-  return [...Map.groupBy(rows, ({ at }) => String(at).slice(0, 10))].map(([day, parts]) => ({
-    start: new Date(midnightOf(day)),
-    count: toBigInt(parts.find(({ part }) => part === 'day')?.count ?? 0),
-    hours: parts
-      .filter(({ part }) => part === 'hour')
-      .map(({ at, count }) => ({ start: toDate(String(at).slice(0, 19))!, count: toBigInt(count) })),
-  }))
+  const hourly: DayAmount[] = []
+  // What days have beyond their hours.
+  const rest = new Map<string, bigint>()
+  for (const { part, at, count } of rows) {
+    const amount = part === 'day' ? -toBigInt(count) : toBigInt(count)
+    const day = String(at).slice(0, 10)
+    rest.set(day, (rest.get(day) ?? 0n) + amount)
+    if (part === 'hour') hourly.push({ recordType, recordId, at: toDate(String(at).slice(0, 19))!, amount: -amount })
+  }
+  const daily = [...rest].map(([day, amount]) => ({ recordType, recordId, at: new Date(day), amount }))
+  const some = ({ amount }: DayAmount) => amount !== 0n
+  const undated = [{ recordType, recordId, amount: -adjustments }]
+  return { hourly: hourly.filter(some), daily: daily.filter(some), undated }
 }

@@ -81,11 +81,11 @@ export async function addToDays(
   rangeLane: bigint,
 ): Promise<void> {
   await addRows(transaction, DAYS, rowsOfCounters(amounts))
-  await addRows(transaction, TYPES, rowsOfTypes({ daily: amounts, undated: adjustments }, rangeLane))
+  await addToTypes(transaction, { daily: amounts, undated: adjustments }, rangeLane)
 }
 
 /** Amounts of which the hour, the day or, for adjustments, no time is known. */
-interface CalendarAmounts {
+export interface CalendarAmounts {
   hourly?: readonly DayAmount[]
   daily?: readonly DayAmount[]
   undated?: readonly PeriodAmount[]
@@ -130,32 +130,9 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
   return rows.join(',')
 }
 
-export interface DayHistory {
-  start: Date
-  count: bigint
-  /** As far as they are known and kept. */
-  hours: readonly { start: Date; count: bigint }[]
-}
-
-/** Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own. */
-export async function removeFromType(
-  transaction: Executor,
-  { recordType, recordId }: CounterPlace,
-  days: readonly DayHistory[],
-  adjustments: bigint,
-  rangeLane: bigint,
-): Promise<void> {
-  const taken = (at: Date, count: bigint): DayAmount => ({ recordType, recordId, at, amount: -count })
-  const hourly = days.flatMap(({ hours }) => hours.map(({ start, count }) => taken(start, count)))
-  // The remainder of a day beyond its hours.
-  const daily = days.map(({ start, count, hours }) => {
-    const rest = hours.reduce((left, hour) => left - hour.count, count)
-    return taken(start, rest)
-  })
-  const some = ({ amount }: PeriodAmount) => amount !== 0n
-  const undated = [{ recordType, recordId, amount: -adjustments }]
-  const ofTypes = rowsOfTypes({ hourly: hourly.filter(some), daily: daily.filter(some), undated }, rangeLane)
-  await addRows(transaction, TYPES, ofTypes)
+/** Changes the history of types alone, in the transaction that changes that of their counters. */
+export async function addToTypes(transaction: Executor, amounts: CalendarAmounts, rangeLane: bigint): Promise<void> {
+  await addRows(transaction, TYPES, rowsOfTypes(amounts, rangeLane))
 }
 
 /** The oldest hour in the history; `null` if there is none. */
