@@ -12,12 +12,6 @@ const TASKS = { pruning: 1, expiry: 2 } as const
 export const VERIFICATION = 3
 export type BackgroundTask = keyof typeof TASKS
 
-export interface BackgroundRun {
-  finishedAt: Date
-  /** `null`: all work was done. */
-  stoppedBy: StoppedBy | null
-}
-
 /** The number of a budget, as SQL. */
 export function budgetSql(stoppedBy: StoppedBy | null): string {
   return stoppedBy === null ? 'NULL' : String(BUDGETS[stoppedBy])
@@ -38,13 +32,13 @@ export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: S
   )
 }
 
-/** Reads how the last run of each task ended. A task that never finished a run is missing. */
-export async function readRuns(db: Executor): Promise<Partial<Record<BackgroundTask, BackgroundRun>>> {
+/** Reads how the last run of each task ended (`null`: all work was done). A task that never finished a run is missing. */
+export async function readRuns(db: Executor) {
   const { rows } = await db.execute(
     `SELECT task, finished_at, stopped_by FROM background_runs FORCE INDEX (PRIMARY)
      WHERE task IN (${Object.values(TASKS).join()})`,
   )
-  const runs: Partial<Record<BackgroundTask, BackgroundRun>> = {}
+  const runs: Partial<Record<BackgroundTask, { finishedAt: Date; stoppedBy: StoppedBy | null }>> = {}
   for (const row of rows) {
     const task = Number(row.task) === TASKS.pruning ? 'pruning' : 'expiry'
     runs[task] = { finishedAt: toDate(row.finished_at)!, stoppedBy: toStoppedBy(row.stopped_by) }

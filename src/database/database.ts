@@ -114,20 +114,14 @@ function fetchWithin(deadlineMs: number, send: typeof fetch) {
 export class DatabaseTime {
   #running = 0
   #since = 0
-  #milliseconds = 0
-  #used = false
-  #shared = false
-
-  /** For `Server-Timing`; `null` if the database was not asked. */
-  get result(): { milliseconds: number; shared: boolean } | null {
-    return this.#used ? { milliseconds: this.#milliseconds, shared: this.#shared } : null
-  }
+  /** For `Server-Timing`; `null` if the database was not asked. Only `add` changes it. */
+  result: { milliseconds: number; shared: boolean } | null = null
 
   /** @param shared whether the same statement answered other requests as well */
   add(milliseconds: number, shared = false): void {
-    this.#used = true
-    this.#milliseconds += milliseconds
-    this.#shared ||= shared
+    this.result ??= { milliseconds: 0, shared: false }
+    this.result.milliseconds += milliseconds
+    this.result.shared ||= shared
   }
 
   /** Measures work. Time in which several statements run counts once. */

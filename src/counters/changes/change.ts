@@ -17,10 +17,8 @@ const KEY_STATEMENTS = 2
 
 /** The idempotency key was used before, with other contents. Nothing was changed. */
 export class KeyReused extends Error {
-  constructor() {
-    super('the idempotency key was used before, with other contents')
-    this.name = 'KeyReused'
-  }
+  override name = 'KeyReused'
+  override message = 'the idempotency key was used before, with other contents'
 }
 
 /** Rolls the transaction back: an earlier attempt or request with the same key took effect. */
@@ -144,11 +142,11 @@ export type ChangeRefusal =
 
 /** A counter is not deleted, renamed or merged. Nothing was changed. */
 export class ChangeRefused extends Error {
+  override name = 'ChangeRefused'
   readonly reason: ChangeRefusal
 
   constructor(reason: ChangeRefusal) {
     super(reason)
-    this.name = 'ChangeRefused'
     this.reason = reason
   }
 }

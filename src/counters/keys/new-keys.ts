@@ -52,9 +52,7 @@ const MAX_PRUNED = 10_000
 const MINUTE = 'FLOOR(UNIX_TIMESTAMP() / 60)'
 
 /** The range with the budget of a type: one for all of its counters, so that it is one number. */
-function budgetRangeOf(recordType: number, ranges: number): number {
-  return recordType % ranges
-}
+const budgetRangeOf = (recordType: number, ranges: number) => recordType % ranges
 
 /**
  * The budgets of new keys, by type and minute, in the database, so that isolates share them. An isolate remembers that a budget

@@ -27,9 +27,7 @@ export interface TotalChange extends CounterPlace {
 
 /** Rolls a transaction back: another one changed a total first, or is about to. */
 export class Overtaken extends Error {
-  constructor() {
-    super('other changes of the same counters came first')
-  }
+  override message = 'other changes of the same counters came first'
 }
 
 const LARGEST = 2n ** 63n - 1n

@@ -7,14 +7,12 @@ const MAX_GENERATION = 50
 const MAX_READING_MS = 8_000
 const MAX_PATIENCE_MS = 100
 
-type Outcome = { value: unknown } | { error: unknown }
-
 /** An answer, or the reading of it. Plain data that belongs to no request. Times in milliseconds since 1970. */
 interface Answer {
   askedAt: number
   expectedAt: number
   silentUntil: number
-  outcome: Outcome | null
+  outcome: { value: unknown } | { error: unknown } | null
 }
 
 /**
@@ -32,36 +30,26 @@ export class KeptAnswers {
    * @returns `askedAt`: when its reading began, in milliseconds since 1970
    * @throws what `read` throws, in all requests that wait for it
    */
-  async answer<Value>(
-    question: string,
-    { keptMs, read, waitUntil }: AnswerOptions<Value>,
-  ): Promise<{ value: Value; askedAt: number }> {
+  async answer<Value>(question: string, options: AnswerOptions<Value>): Promise<{ value: Value; askedAt: number }> {
+    const { keptMs } = options
     const kept = this.#answers.get(question)
-    let answer = kept !== undefined && isFresh(kept, keptMs) ? kept : await this.#read(question, read, waitUntil)
+    let answer = kept !== undefined && isFresh(kept, keptMs) ? kept : await this.#read(question, options)
     while (answer.outcome === null) {
       const now = Date.now()
       // Another request may be reading it again.
       const latest = this.#answers.get(question)
       if (latest !== undefined && latest !== answer && isFresh(latest, keptMs)) answer = latest
-      else if (this.#work.isDead(answer.silentUntil, now)) answer = await this.#read(question, read, waitUntil)
+      else if (this.#work.isDead(answer.silentUntil, now)) answer = await this.#read(question, options)
       else await pause(this.#work.patience(answer.expectedAt, now, MAX_PATIENCE_MS))
     }
     if ('error' in answer.outcome) throw answer.outcome.error
     return { value: answer.outcome.value as Value, askedAt: answer.askedAt }
   }
 
-  async #read(
-    question: string,
-    read: () => Promise<unknown>,
-    waitUntil: AnswerOptions<unknown>['waitUntil'],
-  ): Promise<Answer> {
+  async #read(question: string, { read, waitUntil }: AnswerOptions<unknown>): Promise<Answer> {
     const now = Date.now()
-    const answer: Answer = {
-      askedAt: now,
-      expectedAt: now + this.#work.durationMs,
-      silentUntil: now + MAX_READING_MS,
-      outcome: null,
-    }
+    const [expectedAt, silentUntil] = [now + this.#work.durationMs, now + MAX_READING_MS]
+    const answer: Answer = { askedAt: now, expectedAt, silentUntil, outcome: null }
     this.#answers.set(question, answer)
     const reading = read().then(
       (value) => {
