@@ -1,5 +1,5 @@
 import type { Executor } from './database.ts'
-import { toBigInt } from './values.ts'
+import { toBigInt, toJsonNumber } from './values.ts'
 
 /** The SQL modes that refuse values that do not fit. */
 const STRICT = /STRICT_(TRANS|ALL)_TABLES/
@@ -44,12 +44,13 @@ export async function readTableSizes(db: Executor) {
     `SELECT TABLE_NAME AS name, TABLE_ROWS AS table_rows, DATA_LENGTH AS data_bytes, INDEX_LENGTH AS index_bytes
      FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'`,
   )
+  const number = (value: unknown) => toJsonNumber(toBigInt(value ?? 0))
   return rows
     .map(({ name, table_rows, data_bytes, index_bytes }) => ({
       name: String(name),
-      rows: toBigInt(table_rows ?? 0),
-      dataBytes: toBigInt(data_bytes ?? 0),
-      indexBytes: toBigInt(index_bytes ?? 0),
+      rows: number(table_rows),
+      dataBytes: number(data_bytes),
+      indexBytes: number(index_bytes),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -63,14 +64,14 @@ export async function readLockWaits(db: Executor) {
   )
   const number = (name: string) => {
     const value = values.get(name)
-    return value === undefined ? null : toBigInt(value)
+    return value === undefined ? null : toJsonNumber(toBigInt(value))
   }
   return {
     /** The start of the server. */
-    since: new Date(Date.now() - Number(number('uptime') ?? 0n) * 1_000),
-    waits: number('innodb_row_lock_waits'),
-    waiting: number('innodb_row_lock_current_waits'),
-    averageMs: number('innodb_row_lock_time_avg'),
+    since: new Date(Date.now() - (number('uptime') ?? 0) * 1_000),
+    rowLockWaits: number('innodb_row_lock_waits'),
+    rowLockWaitsNow: number('innodb_row_lock_current_waits'),
+    rowLockAverageMs: number('innodb_row_lock_time_avg'),
     deadlocks: number('innodb_deadlocks'),
   }
 }

@@ -75,17 +75,8 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       isolation: server?.isolation ?? null,
       latencyMs: found.latencyMs && Math.round(found.latencyMs * 10) / 10,
     },
-    contention: locks && {
-      since: locks.since.toISOString(),
-      rowLockWaits: locks.waits,
-      rowLockWaitsNow: locks.waiting,
-      rowLockAverageMs: locks.averageMs,
-      deadlocks: locks.deadlocks,
-    },
-    sizes: tables && {
-      estimated: true,
-      tables: tables.map(({ name, rows, dataBytes, indexBytes }) => ({ name, rows, dataBytes, indexBytes })),
-    },
+    contention: locks && { ...locks, since: locks.since.toISOString() },
+    sizes: tables && { estimated: true, tables },
     isolate: {
       breaker: breakers.some(({ open }) => open) ? ('open' as const) : ('closed' as const),
       counting: counting.load,

@@ -149,12 +149,11 @@ export class Keys {
     const withCompanions = (counters: readonly CounterAddress[]) =>
       counters.flatMap((counter) => [counter, ...this.#companionsOf(counter)])
     const found = await findNames(db, withCompanions(counters))
-    const refused = new Set<CounterAddress>()
     // Another query may have admitted some already.
     const added = counters.filter((counter) => !found.stored.has(counterId(counter)) && !this.#hasName(counter))
-    for (const [recordType, ofType] of Map.groupBy(added, ({ recordType }) => recordType)) {
-      const admitted = mayCreate ? await this.#choose(recordType, ofType) : new Set()
-      for (const counter of ofType) if (!admitted.has(counter)) refused.add(counter)
+    const refused = new Set(added)
+    for (const [recordType, ofType] of Map.groupBy(mayCreate ? added : [], ({ recordType }) => recordType)) {
+      for (const counter of await this.#choose(recordType, ofType)) refused.delete(counter)
     }
     const admitted = counters.filter((counter) => !refused.has(counter))
     await this.#store(db, withCompanions(admitted), found)
@@ -164,13 +163,13 @@ export class Keys {
     return counters.map((counter) => !refused.has(counter))
   }
 
-  async #choose(recordType: number, counters: readonly CounterAddress[]): Promise<Set<CounterAddress>> {
+  async #choose(recordType: number, counters: readonly CounterAddress[]): Promise<readonly CounterAddress[]> {
     const rule = this.#options.rules.get(recordType)
-    if (rule === undefined) return new Set(counters)
+    if (rule === undefined) return counters
     const eligible = counters.filter(({ name }) => mayBeNew(rule, name))
     const { newKeysPerMinute } = rule
-    if (newKeysPerMinute === null) return new Set(eligible)
-    return new Set(eligible.slice(0, await this.#options.budgets.take(recordType, eligible.length, newKeysPerMinute)))
+    if (newKeysPerMinute === null) return eligible
+    return eligible.slice(0, await this.#options.budgets.take(recordType, eligible.length, newKeysPerMinute))
   }
 
   /** Stores names that are not stored yet, and remembers all of them. */

@@ -44,25 +44,17 @@ export class RolledCache<Value = Reading> {
     const now = Date.now()
     const cached = counters.map((counter) => (fresh ? undefined : this.#recall(counter, now)))
     const missing = counters.filter((_, index) => cached[index] === undefined)
-    let found: SharedReading<Value> = { values: [], shared: false, tookMs: 0 }
-    if (missing.length > 0) {
-      // `forget` replaces the map. Totals that are being read then go into the old one.
-      const target = this.#cached
-      found = await this.#reads.read(missing, waitUntil)
-      for (const [index, counter] of missing.entries()) {
-        target.set(counterId(counter), { reading: found.values[index]!, readAt: now })
-      }
-    }
+    // `forget` replaces the map. Totals that are being read then go into the old one.
+    const target = this.#cached
+    const none = { values: [], shared: false, tookMs: 0 }
+    const found = missing.length === 0 ? none : await this.#reads.read(missing, waitUntil)
     // A total that was read just now is as old as the query took.
+    const read = found.values.map((reading) => ({ reading, readAt: now }))
+    for (const [index, counter] of missing.entries()) target.set(counterId(counter), read[index]!)
     const then = Date.now()
-    let ageMs = missing.length > 0 ? Math.max(0, then - now) : 0
-    let next = 0
-    const values = cached.map((total) => {
-      if (total === undefined) return found.values[next++]!
-      ageMs = Math.max(ageMs, then - total.readAt)
-      return total.reading
-    })
-    return { ...found, values, ageMs }
+    const totals = cached.map((total) => total ?? read.shift()!)
+    const ageMs = totals.reduce((oldest, { readAt }) => Math.max(oldest, then - readAt), 0)
+    return { ...found, values: totals.map(({ reading }) => reading), ageMs }
   }
 
   #recall(counter: CounterAddress, now: number): CachedTotal<Value> | undefined {
