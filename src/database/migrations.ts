@@ -63,13 +63,10 @@ export class MigrationStopped extends Error {
 
 /** The connection reaches our tables, but the server reports on the tables of another keyspace. */
 export class OtherKeyspace extends Error {
-  constructor() {
-    super(
-      'The tables are in another keyspace than the one that this connection opens, so what they lack cannot be told. Run ' +
-        'npm run migrate through a connection that names their keyspace: see docs/sharding.md.',
-    )
-    this.name = 'OtherKeyspace'
-  }
+  override name = 'OtherKeyspace'
+  override message =
+    'The tables are in another keyspace than the one that this connection opens, so what they lack cannot be told. Run ' +
+    'npm run migrate through a connection that names their keyspace: see docs/sharding.md.'
 }
 
 /** Reads the state of a database, in two to four statements. @throws {OtherKeyspace} */

@@ -55,7 +55,10 @@ export class Keys {
   constructor(options: KeysOptions) {
     this.#options = options
     const { share } = options
-    this.#trusted = share((db, counters) => this.#name(db, counters))
+    this.#trusted = share(async (db, counters) => {
+      await this.#store(db, counters, await findNames(db, counters))
+      return counters.map(() => true)
+    })
     this.#public = share((db, counters) => this.#admit(db, counters, true))
     this.#existing = share((db, counters) => this.#admit(db, counters, false))
   }
@@ -137,11 +140,6 @@ export class Keys {
   #companionsOf({ recordType, recordId, name }: CounterAddress): readonly CounterAddress[] {
     const also = this.#options.also.get(recordType) ?? []
     return also.flatMap(({ recordType, visitorsOf }) => (visitorsOf === 'page' ? { recordType, recordId, name } : []))
-  }
-
-  async #name(db: Executor, counters: readonly CounterAddress[]): Promise<boolean[]> {
-    await this.#store(db, counters, await findNames(db, counters))
-    return counters.map(() => true)
   }
 
   /** Whether each counter may count. `mayCreate`: whether new ones may be created. */
