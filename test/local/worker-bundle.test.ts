@@ -11,7 +11,11 @@ beforeAll(async () => {
 it('The bundle has the paths of the API, but not what only its documentation says', () => {
   const operations = contracts()
   expect(operations.length).toBeGreaterThan(20)
-  for (const { path } of operations) expect(bundle).toContain(path)
+  for (const { path } of operations) {
+    // A key may have slashes, so such a route serves everything below its type.
+    const below = path.replace('{type}', ':type').replace(/\{key\}.*/, '*')
+    expect([path, below].filter((text) => bundle.includes(text))).not.toEqual([])
+  }
   const said = operations.map(({ description }) => description)
   expect(said.filter((text) => bundle.includes(JSON.stringify(text).slice(1, -1)))).toEqual([])
 })

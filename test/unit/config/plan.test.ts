@@ -45,9 +45,8 @@ describe('The plan', () => {
     expect([read(many).pruning.maxStatements, read(many).history.maxStatements]).toEqual([40, 50])
     expect(problems({ PRUNING: { max_statements: 40 }, HISTORY: { max_statements: 50 } })).toEqual([])
     expect(problems({ ...many, PLAN: 'paid' })).toEqual([])
-    expect(problems({ PRUNING: { max_statements: 26 }, SHARDING: { ranges: 4 } })).toEqual([
-      `PRUNING.max_statements ${most(25)}`,
-    ])
+    const ranges = { SHARDING: { ranges: 4 }, ROLLUP: { max_statements: 26 } }
+    expect(problems({ ...ranges, PRUNING: { max_statements: 26 } })).toEqual([`PRUNING.max_statements ${most(25)}`])
   })
 
   it('is described with its figures', () => {
