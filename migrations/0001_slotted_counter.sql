@@ -133,7 +133,7 @@ CREATE TABLE IF NOT EXISTS rollup_state (
   cursor_slot BIGINT UNSIGNED NULL,
   last_run_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest finished run',
   caught_up_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest run that left nothing behind',
-  stopped_by TINYINT UNSIGNED NULL COMMENT 'as in background_runs',
+  stopped_by TINYINT UNSIGNED NULL COMMENT 'as in background_runs; 3: the run before did not release the lease',
   PRIMARY KEY (range_start)
 );
 
@@ -142,7 +142,7 @@ CREATE TABLE IF NOT EXISTS rollup_state (
 CREATE TABLE IF NOT EXISTS background_runs (
   task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours, 3: verification',
   finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
-  stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds, 3: processor time',
+  stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
   position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over',
   round_begun_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the first run of the round',
   agreed_at DATETIME(3) NULL COMMENT 'UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since',

@@ -22,7 +22,7 @@ import * as status from '../../src/routes/status.ts'
 import * as top from '../../src/routes/top.ts'
 import * as verify from '../../src/routes/verify.ts'
 
-/** The files of `src/routes/` that export contracts, in the order of the documentation. */
+/** The files of `src/routes/` that export contracts, in the order of the documentation; in each, they are in the order of their names. */
 const FILES = [
   hit,
   health,

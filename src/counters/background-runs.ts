@@ -3,8 +3,8 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { toDate } from '../database/values.ts'
 import { byRange } from './ranges.ts'
 
-/** Budgets that can end a run before its work is done; numbers as stored. Processor time is the platform's: it kills the run. */
-export const BUDGETS = { statements: 1, seconds: 2, processor: 3 } as const
+/** Budgets that can end a run before its work is done; numbers as stored. */
+const BUDGETS = { statements: 1, seconds: 2 } as const
 export type StoppedBy = keyof typeof BUDGETS
 
 /** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, verification more columns (`round.ts`). */

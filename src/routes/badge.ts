@@ -193,7 +193,7 @@ async function countOf(
 }
 
 async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, svgTotalBadge.query)
+  const query = readImageQuery(c, subject.counter === null ? svgTotalBadge.query : svgQuery)
   const badge = badgeOf(subject.type, await countOf(c, subject, query), query)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }
@@ -210,7 +210,7 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
 }
 
 async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, jsonTotalBadge.query)
+  const query = readImageQuery(c, subject.counter === null ? jsonTotalBadge.query : jsonQuery)
   const count = await countOf(c, subject, query)
   const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
   const answer = {

@@ -64,8 +64,8 @@ export const charts = new Routes<AppEnv>()
   .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
 
 async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
-  const { period, prefix } = readImageQuery(c, totalChart.query)
-  const of = counter ?? { prefix: listedPrefix(type, prefix) }
+  const { period } = readImageQuery(c, chartQuery)
+  const of = counter ?? { prefix: listedPrefix(type, readImageQuery(c, totalChart.query).prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
   const image = drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
   return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })

@@ -137,6 +137,8 @@ export const incrementManyContract = () =>
     },
   })
 
+const NO_STORE = { 'Cache-Control': 'no-store' }
+
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, parts) => {
   const { caller, type, key, counter, query } = parts
   const { by } = parts.body
@@ -146,7 +148,9 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   const outcome = await addToCounters(caller, [{ counter, by: BigInt(by) }], options)
   const answer = { type: type.name, key, added: by }
   c.header('X-Hit', outcome)
-  if (outcome === 'queued') return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202)
+  if (outcome === 'queued') {
+    return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, NO_STORE)
+  }
   if (query.return === undefined) return answer
   // It is counted even if the reading fails. An error would make the client count it again.
   const count = await readCounters(caller, [counter]).then(
@@ -167,5 +171,5 @@ export const increments = endpoint<typeof incrementManyContract>(incrementMany, 
   const outcome = await addToCounters(caller, increments, { key, advice: ADVICE })
   c.header('X-Hit', outcome)
   const answer = { accepted: increments.length }
-  return outcome === 'queued' ? c.json(answer, 202) : answer
+  return outcome === 'queued' ? c.json(answer, 202, NO_STORE) : answer
 })

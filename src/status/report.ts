@@ -23,6 +23,9 @@ const MAX_EXPIRY_LAG_DAYS = 1
 /** The placeholder in wrangler.toml for the owner's site. */
 const EXAMPLE_ORIGIN = 'https://example.com'
 
+const INTERRUPTED =
+  'A run was interrupted: by an outage of the database, or by the platform because it took too much processor time. Against that, set PLAN = "paid", or lower ROLLUP.page_slots.'
+
 export const FINDING_CODES = [
   'database_unavailable',
   'database_not_ready',
@@ -131,11 +134,7 @@ function adviceOn(
     if (value < paid) return `${budget}: set PLAN = "paid", which gives ${paid}, or raise it.`
     return `${budget}: raise it, or the size of the pages.`
   }
-  return {
-    statements: advice('max_statements', maxStatements),
-    seconds: advice('max_seconds', maxSeconds),
-    processor: `The platform kills them, probably because they need too much processor time. Set PLAN = "paid", or lower ${table}.${table === 'HISTORY' ? 'page_hours' : 'page_slots'}.`,
-  }
+  return { statements: advice('max_statements', maxStatements), seconds: advice('max_seconds', maxSeconds) }
 }
 
 /** One for each mistake: what to write, and what happens until then. */
@@ -193,7 +192,8 @@ function rollUpProblem({ survey: { rollUp, slots, madeAt }, config, now }: Circu
   if (rollUp === null || secondsSince(madeAt, now) < GRACE_SECONDS) return null
   const lastRun = secondsSince(rollUp?.lastRunAt, now)
   if (lastRun > MAX_BEHIND_SECONDS) {
-    const detail = `No roll-up has finished ${span(lastRun)}. It should run every minute. Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`
+    const hint = rollUp?.stoppedBy === 'interruption' ? ` ${INTERRUPTED}` : ''
+    const detail = `No roll-up has finished ${span(lastRun)}. It should run every minute.${hint} Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`
     return { code: 'rollup_missing', detail }
   }
   const behind = secondsSince(rollUp?.caughtUpAt, now)
@@ -212,7 +212,9 @@ function rollUpProblem({ survey: { rollUp, slots, madeAt }, config, now }: Circu
   const why =
     stoppedBy === null
       ? 'The log says why runs fail.'
-      : `Runs end before they have moved everything. ${adviceOn('ROLLUP', settings, plan)[stoppedBy]}`
+      : stoppedBy === 'interruption'
+        ? INTERRUPTED
+        : `Runs end before they have moved everything. ${adviceOn('ROLLUP', settings, plan)[stoppedBy]}`
   return { code: 'rollup_behind', detail: `The roll-up has not caught up ${span(behind)}. ${why}` }
 }
 

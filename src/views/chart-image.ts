@@ -66,7 +66,7 @@ export function drawChart({ of, by, starts, counts, today }: ChartImage): string
 </svg>`)
 }
 
-/** Such as "Oct 27 – Nov 25, 2026". Takes milliseconds since 1970. */
+/** Such as "Oct 27 – Nov 25, 2026", in UTC. Takes milliseconds since 1970. */
 export function showDays(first: number, last: number): string {
   const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
   // Not every font has the narrow blanks.

@@ -41,7 +41,7 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
 
 /** Attempts at tokens that a network has in a minute, in one isolate. */
 export const MAX_TOKEN_ATTEMPTS = 20
-/** Networks in one generation; it holds two. */
+/** Networks and minutes in one generation; it holds two. */
 const MAX_GENERATION = 5_000
 
 /** Counts attempts by network and minute of the clock. It works without a rate limit of the platform. Plain data. */

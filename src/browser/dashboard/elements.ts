@@ -81,8 +81,8 @@ export function withStorage<Found>(use: () => Found): Found | null {
 }
 
 /**
- * Starts a page once it is there, with its buttons that copy. A cached script is loaded before the page: its slow parts then run while the page's numbers
- * are still to come.
+ * Starts a page once it is there, with its buttons that copy. A cached script is loaded before the page: its slow parts then run
+ * while the page's numbers are still to come.
  */
 export function startPage(start: (main: DOMStringMap) => void): void {
   const run = () => {

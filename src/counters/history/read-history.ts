@@ -144,8 +144,7 @@ async function readCounterRows(
 
 function columnsOf({ unit }: HistorySource) {
   const time = 'h.period_start'
-  if (unit === 'hours') return { table: 'counter_history', period: '', time: `DATE(${time})` }
-  if (unit === 'hour') return { table: 'counter_history', period: '', time }
+  if (unit === 'hours' || unit === 'hour') return { table: 'counter_history', period: '', time }
   return { table: 'counter_periods', period: `AND h.period = ${PERIODS[unit]}`, time }
 }
 

@@ -107,16 +107,20 @@ function aroundSql({ of, before, after }: Midnights, column: string): string[] {
 export const hoursSql = (time: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${time})`
 
 const MONTH_SQL = 'EXTRACT(YEAR_MONTH FROM period_start)'
+const HALF_MONTH_SQL = `${MONTH_SQL}, DAY(period_start) > 16`
 
 /**
- * SQL that reads the counts of a source in few rows, because each row takes time: a row has a day's hours, the days or weeks of a
- * month, or the months of a year. Such a text has up to 868 bytes, and a server cuts it after 1,024 (`group_concat_max_len`).
+ * SQL that reads the counts of a source in few rows, because each row takes time: a row has a day's hours, the days of half a
+ * month, the weeks of a month, or the months of a year. Such a text has up to 936 bytes, because a count has up to 30 digits, and
+ * a server cuts it after 1,024 (`group_concat_max_len`).
  * @returns two columns for `unpackCounts`, and what else to group by
  */
 export function packedCountsSql(unit: HistoryRow['unit']): { columns: [sum: string, counts: string]; groupBy: string } {
   if (unit === 'hours')
     return { columns: oneCountSql('MIN(period_start)', 'SUM(count)'), groupBy: 'DATE(period_start)' }
-  const groupBy = { hour: 'DATE(period_start)', day: MONTH_SQL, week: MONTH_SQL, month: 'YEAR(period_start)' }[unit]
+  const groupBy = { hour: 'DATE(period_start)', day: HALF_MONTH_SQL, week: MONTH_SQL, month: 'YEAR(period_start)' }[
+    unit
+  ]
   return { columns: ['SUM(count)', `GROUP_CONCAT(${hoursSql('period_start')}, ':', count)`], groupBy }
 }
 

@@ -65,9 +65,10 @@ export async function exportCounts(db: Executor, options: ExportOptions): Promis
   const counters = [...Map.groupBy(rows, ({ record_id }) => toBigInt(record_id))].sort(([a], [b]) => (a < b ? -1 : 1))
   // Counters may have been added since the first statement.
   const page = byDay ? counters : counters.slice(0, limit)
+  const isLast = ids.length < limit && page.length === counters.length
   return {
     rows: page.flatMap(([recordId, parts]) => rowsOf(recordId, parts, byDay ? dayText(now) : null)),
-    next: ids.length < limit ? null : (page.at(-1)?.[0] ?? upTo),
+    next: isLast ? null : (page.at(-1)?.[0] ?? upTo),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { BUDGETS, budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
+import { budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
 import { earliest } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { rangeStarts } from '../ranges.ts'
@@ -11,7 +11,7 @@ export interface Cursor extends CounterPlace {
 }
 
 export interface RollUpState {
-  /** The run that holds the lease; 0: none. Not 0, although the lease has expired: that run was killed. */
+  /** The run that holds the lease; 0: it was released. */
   holder: bigint
   leased: boolean
   /** Where the latest run stopped; `null` if it reached the end. */
@@ -19,9 +19,16 @@ export interface RollUpState {
   lastRunAt: Date | null
   /** The scheduled time of the latest run that left nothing behind. */
   caughtUpAt: Date | null
-  /** The budget that ended the latest run early; `processor`: it did not release its lease. */
-  stoppedBy: StoppedBy | null
+  /**
+   * What ended the latest run early: a budget, or an `interruption`, after which it did not release its lease. It may have been
+   * killed because it took too much processor time, or cut off from the database.
+   */
+  stoppedBy: StoppedBy | 'interruption' | null
 }
+
+const INTERRUPTION = 3
+/** SQL: `stopped_by`, also of a run whose lease has expired before it was released. */
+const STOPPED_BY = `IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${INTERRUPTION}, stopped_by)`
 
 /**
  * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take.
@@ -38,7 +45,7 @@ export async function acquireLease(
   await db.execute(
     `INSERT INTO rollup_state (range_start, holder, leased_until) VALUES (${rangeStart}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
      ON DUPLICATE KEY UPDATE
-       stopped_by = IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${BUDGETS.processor}, stopped_by),
+       stopped_by = ${STOPPED_BY},
        holder = IF(leased_until < UTC_TIMESTAMP(3), VALUES(holder), holder),
        leased_until = IF(holder = VALUES(holder), VALUES(leased_until), leased_until)`,
     [holder, seconds],
@@ -66,7 +73,7 @@ export async function readRollUpState(db: Database): Promise<Omit<RollUpState, '
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
   const { rows } = await db.execute(
     `SELECT holder, leased_until >= UTC_TIMESTAMP(3) AS leased, cursor_record_type, cursor_record_id, cursor_slot,
-       last_run_at, caught_up_at, stopped_by
+       last_run_at, caught_up_at, ${STOPPED_BY} AS stopped_by
      FROM rollup_state WHERE range_start IN (${rangeStarts.join(',')})`,
   )
   return rows.map((row) => ({
@@ -82,7 +89,7 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
           },
     lastRunAt: toDate(row.last_run_at),
     caughtUpAt: toDate(row.caught_up_at),
-    stoppedBy: toStoppedBy(row.stopped_by),
+    stoppedBy: Number(row.stopped_by) === INTERRUPTION ? 'interruption' : toStoppedBy(row.stopped_by),
   }))
 }
 
@@ -96,7 +103,12 @@ export async function releaseLease(
   db: Executor,
   rangeStart: bigint,
   holder: bigint,
-  { at, cursor, caughtUp, stoppedBy }: Pick<RollUpState, 'cursor' | 'stoppedBy'> & { at: Date; caughtUp: boolean },
+  {
+    at,
+    cursor,
+    caughtUp,
+    stoppedBy,
+  }: Pick<RollUpState, 'cursor'> & { at: Date; caughtUp: boolean; stoppedBy: StoppedBy | null },
 ): Promise<void> {
   // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
   const time = 'CAST(? AS DATETIME(3))'

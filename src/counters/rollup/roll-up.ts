@@ -24,7 +24,7 @@ const MAX_PAGES_UNDER_WAY = MAX_LANES
 const LANE_MS = 8
 /** Slots of a small page. Larger pages are faster, but slow writers down: see bench/README.md. */
 export const SMALL_PAGE_SLOTS = 1_000
-/** The part of a page that a run moves after one that was killed: it may have needed too much processor time. */
+/** The part of a page that a run moves after an interrupted one: that may have taken too much processor time. */
 const CAUTIOUS_PART = 4
 /** Below this, pages are always large: a small one takes as many statements. The free plan allows 50. */
 const MIN_STATEMENTS_FOR_SMALL_PAGES = 100
@@ -59,9 +59,9 @@ export interface RollUpOptions extends RollUpSettings {
  * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where
  * this one stops. Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. With a budget of 100
  * or more statements, pages stay at `SMALL_PAGE_SLOTS` so that writers do not notice. They grow to `pageSlots` once half the
- * budget of statements or seconds is spent, or if the previous run did not finish. After a run that was killed, they are smaller. Ranges are rolled up side by side. Pages of
- * a range are moved one after the other, unless the database is far away. Near it, moving several at once is faster, but
- * occupies several of its processors.
+ * budget of statements or seconds is spent, or if the previous run did not finish. After an interrupted run, they are a quarter of that. Ranges are
+ * rolled up side by side. Pages of a range are moved one after the other, unless the database is far away. Near it, moving
+ * several at once is faster, but occupies several of its processors.
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
 export function rollUp(store: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
@@ -86,8 +86,8 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
     ({ range, state }) => new RangeProgress(range, database.ranges, state.cursor, lanes, tally),
   )
-  const wasKilled = held.some(({ state }) => state.stoppedBy === 'processor')
-  const pageSlots = wasKilled ? Math.ceil(options.pageSlots / CAUTIOUS_PART) : options.pageSlots
+  const wasInterrupted = held.some(({ state }) => state.stoppedBy === 'interruption')
+  const pageSlots = wasInterrupted ? Math.ceil(options.pageSlots / CAUTIOUS_PART) : options.pageSlots
   const spent = progress.length > 0 ? await movePages(db, progress, { ...options, pageSlots }, began) : null
 
   const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {

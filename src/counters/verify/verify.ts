@@ -76,13 +76,14 @@ export function readPosition(text: string): VerifyPosition | null {
   const [, phase, type = '0', start = ''] =
     /^(counters|days|hours|calendar)(?:\.(\d{1,5}))?(?:\.([\dT:-]*))?$/.exec(text) ?? []
   const position = { phase: phase as VerifyPosition['phase'], recordType: Number(type), start }
-  const isStart = phase === 'counters' ? /^\d{0,20}$/.test(start) && BigInt(start) <= LARGEST_ID : isPeriod(start)
+  const isStart =
+    phase === 'counters' ? /^\d{0,20}$/.test(start) && BigInt(start) <= LARGEST_ID : isPeriod(start, phase === 'hours')
   return phase !== undefined && isStart && writePosition(position) === text ? position : null
 }
 
 /** Whether a day or an hour exists, and is not earlier than MySQL knows; empty for the first one. */
-function isPeriod(text: string): boolean {
-  const form = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):00:00)?$/
+function isPeriod(text: string, mayBeHour: boolean): boolean {
+  const form = mayBeHour ? /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):00:00)?$/ : /^\d{4}-\d\d-\d\d$/
   return text === '' || (form.test(text) && !Number.isNaN(midnightOf(text.slice(0, 10))) && text >= FIRST)
 }
 

@@ -52,7 +52,7 @@ export interface Viewer extends Site {
   mayChange: boolean
   /** Whether visits from this browser do not count. */
   marked: boolean
-  /** The page to return to after a change of that: its path below the base path. */
+  /** The page to return to after changing `marked`: its path below the base path. */
   next: string
 }
 

@@ -8,6 +8,7 @@ import { copyable, document, type Html, type Site, signedInPage, type Viewer } f
 const TROUBLES: Record<string, readonly [title: string, text: string]> = {
   not_found: ['There is no such page', 'The address may be mistyped, or the page is not public any more.'],
   cross_site_request: ['Nothing was done', 'Another site sent this request. Use the dashboard’s own buttons.'],
+  invalid_request: ['The address is wrong', 'Correct it:'],
   configuration_invalid: ['The settings have errors', 'Correct them, and deploy again:'],
 }
 

@@ -29,5 +29,6 @@ it('Any counts and any unit make a well-formed drawing whose bars stay inside', 
 
 it('Days name their year once, unless it changes', () => {
   expect(showDays(Date.UTC(2026, 9, 29), NOV_27)).toBe('Oct 29 – Nov 27, 2026')
+  expect(showDays(Date.UTC(2026, 0, 2), Date.UTC(2026, 0, 31))).toBe('Jan 2 – 31, 2026')
   expect(showDays(Date.UTC(2025, 11, 31), Date.UTC(2026, 0, 1))).toBe('Dec 31, 2025 – Jan 1, 2026')
 })

@@ -186,6 +186,20 @@ describe('GET /v1/status', () => {
     expect(await codes(slow)).toEqual([])
   })
 
+  it.each([
+    ['rollup_behind', 3],
+    ['rollup_missing', 10],
+  ])('says of %s if a run did not release its lease', async (code, minutes) => {
+    await worker.cron(ROLL_UP_CRON, minutesAgo(10))
+    await db.arrange(
+      `UPDATE rollup_state SET holder = 7, leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
+         last_run_at = UTC_TIMESTAMP(3) - INTERVAL ${minutes} MINUTE`,
+    )
+    expect((await status(worker)).problems).toEqual([
+      { code, detail: expect.stringContaining('A run was interrupted') },
+    ])
+  })
+
   it('says of rollup_behind if runs have too few seconds', async () => {
     await worker.cron(ROLL_UP_CRON, minutesAgo(10))
     await worker.api('POST', '/v1/counters/page_view/a')

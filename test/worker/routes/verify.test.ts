@@ -75,6 +75,7 @@ describe('POST /v1/verify', () => {
     ['after', 'counters.1.2026-11-20'],
     ['after', 'days.1.2026-02-30'],
     ['after', 'days.1.7'],
+    ['after', 'days.1.2026-11-20T10:00:00'],
     ['after', 'hours.2026-11-20T10:30:00'],
     ['after', "hours.2026-11-20T10:00:00' OR 1"],
     ['after', 'calendar.'],

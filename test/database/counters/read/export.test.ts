@@ -105,6 +105,25 @@ describe('An export', () => {
     expect(of(27)).toEqual([['2026-11-20', 7n]])
   })
 
+  it('by totals loses no counter if others are created between its two statements', async () => {
+    const create = (ids: bigint[]) =>
+      db.arrange(
+        `INSERT INTO counter_totals (record_type, record_id, count, version) VALUES ${ids.map((id) => `(9, ${id}, 1, 1)`).join()}`,
+      )
+    await create([10n, 90n])
+    let statements = 0
+    const disturbed = {
+      execute: async (sql: string, args?: readonly unknown[]) => {
+        if (++statements === 2) await create([20n, 30n])
+        return db.execute(sql, args)
+      },
+    }
+    const rows = await all((after) =>
+      exportCounts(disturbed, { recordType: 9, after, limit: 3, by: 'total', now: NOW }),
+    )
+    expect(rows.map(({ recordId }) => recordId)).toEqual([10n, 20n, 30n, 90n])
+  })
+
   it('by days is the same if pending counts are rolled up between its pages', async () => {
     const before = await all((after) => exportCounts(db, { recordType: 1, after, limit: 1_000, by: 'day', now: NOW }))
     let pages = 0
