@@ -136,6 +136,20 @@ describe.each([
     await counter.has({ 'page_view /app/': 1, 'page_view /app/last': 1, 'page_view /downloads': 1 })
   })
 
+  it('that navigates while its first page settles waits for the canonical link of the next', async () => {
+    await page.clock.install()
+    await visit('/article')
+    await page.clock.runFor(50)
+    await page.evaluate(() => history.pushState(null, '', '/elsewhere'))
+    // Now the timer of the first page would be over.
+    await page.clock.runFor(60)
+    await page.evaluate(() => {
+      document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = '/blog/elsewhere'
+    })
+    await page.clock.runFor(100)
+    await counter.has({ 'page_view /blog/counting': 1, 'page_view /blog/elsewhere': 1 }, page)
+  })
+
   it('counts under a canonical link that changed with the page, and not under an unchanged one', async () => {
     await visit('/article')
     await page.evaluate(() => history.pushState(null, '', '/elsewhere'))

@@ -39,7 +39,7 @@ if (!self.slottedCounter) {
   let {
       'no type=module': due,
       src,
-      dataset: { type: ownType = 'page_view', key: ownKey, local, hash, prefix = '' },
+      dataset: { type: ownType = 'page_view', key: ownKey, hash, prefix = '', local },
     } = document.currentScript as HTMLScriptElement & { 'no type=module': unknown },
     // The folder of the script, such as https://example.com/counter/.
     [base] = src.match(/[^?]*\//) as string[],
@@ -133,8 +133,8 @@ if (!self.slottedCounter) {
               location.hostname.replace(/^www\.|\.$/g, '') == found.hostname.replace(/^www\.|\.$/g, '') &&
               found.pathname) ||
             current
-          due = ownKey = ''
-          count()
+          // Its timer would count the next page before that has settled. `due` is no timer's number if the browser kept the page.
+          count((ownKey = due = clearTimeout(due as never) as never))
         }
         // A new fragment is the same page; replacing keeps state in the query. If the application is faster than the timer, the
         // previous page was counted above. A page that was never visible does not count.
@@ -162,7 +162,7 @@ if (!self.slottedCounter) {
         // "enforce", not "report".
         noticed[event.blockedURI] ||= event.disposition < 'f'
         // A page that the browser keeps when it is left (pagehide) counts again when it is shown again (visibilitychange).
-        due ||= event.persisted
+        due ||= -event.persisted as never
       } catch {
         // The page must not notice.
       }
@@ -170,14 +170,14 @@ if (!self.slottedCounter) {
   for (let name of [
     'replaceState',
     'prerenderingchange',
+    'visibilitychange',
+    'click',
+    'pagehide',
     // Tells of all navigation, before popstate. Without it, the methods of history are wrapped.
     self.navigation ? 'currententrychange' : 'popstate',
-    'readystatechange',
     'pushState',
-    'click',
-    'visibilitychange',
+    'readystatechange',
     'auxclick',
-    'pagehide',
     'securitypolicyviolation',
   ]) {
     // biome-ignore lint/suspicious/noExplicitAny: a method, or false
