@@ -1,6 +1,6 @@
 import type { Bindings } from './config/bindings.ts'
 import type { CounterType } from './config/counter-types.ts'
-import type { HistoryUnit } from './counters/history/range.ts'
+import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/apply-batch.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'

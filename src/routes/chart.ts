@@ -9,7 +9,7 @@ import { choice, once, prefixField } from '../service/check-input.ts'
 import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
 import { listedPrefix } from '../service/named-counters.ts'
 import { SVG_HEADERS } from '../views/badge.ts'
-import { drawChart } from '../views/chart-image.ts'
+import { drawChart } from '../views/chart-svg.ts'
 import { answerImage, CACHE_CONTROL, type ImageSubject, svgAnswers } from './public-image.ts'
 
 const PERIODS = Object.keys(CHART_PERIODS) as ChartPeriod[]

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
+import { HISTORY_UNITS, MAX_POINTS } from '../counters/history/history-range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/totals.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'

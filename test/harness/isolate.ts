@@ -2,10 +2,11 @@ import { Keys } from '../../src/counters/keys/keys.ts'
 import { NewKeyBudgets } from '../../src/counters/keys/new-keys.ts'
 import { MAX_READ } from '../../src/counters/read/read-counters.ts'
 import { ReadsByRange, SharedReads } from '../../src/counters/read/shared-reads.ts'
-import { type Increment, keptHours } from '../../src/counters/write/apply-batch.ts'
+import type { Increment } from '../../src/counters/write/apply-batch.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
 import { type FlushContext, SlotPool } from '../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../src/counters/write/group-commit.ts'
+import { keptHours } from '../../src/counters/write/kept-hours.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 
 /** Slots may be pruned as soon as they are empty. */

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../field-errors.ts'
 import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
-import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
+import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './history-range.ts'
 import type { TimeZone } from './time-zone.ts'
 
 /** The periods that people choose from. */

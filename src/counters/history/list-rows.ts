@@ -3,7 +3,7 @@ import { packedSql } from '../../database/values.ts'
 import { HOUR_MS, PERIODS } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import type { ChosenPeriod, Span } from './comparison.ts'
-import type { HistoryRange } from './range.ts'
+import type { HistoryRange } from './history-range.ts'
 import { countsSql, readPacked, sumCounts } from './ranking.ts'
 import { selectionOf } from './selection.ts'
 import {

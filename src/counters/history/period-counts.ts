@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, startOf } from '../calendar.ts'
 import { type ChosenPeriod, type Comparison, comparedSpans, type Span } from './comparison.ts'
-import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
+import { type HistoryRange, periodAt, periodOfDay } from './history-range.ts'
 import type { Adjustment, DetailedRow, HistoryReader, ReadRows } from './read-history.ts'
 import {
   remainderOf,

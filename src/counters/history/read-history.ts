@@ -6,7 +6,7 @@ import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
-import { type HistoryRange, periodAt } from './range.ts'
+import { type HistoryRange, periodAt } from './history-range.ts'
 import type { SumOf } from './read-sum.ts'
 import {
   type HistoryRow,

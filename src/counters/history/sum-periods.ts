@@ -1,5 +1,5 @@
 import { DAY_MS, dayText, HOUR_MS, NO_PERIOD, timeText } from '../calendar.ts'
-import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
+import { type HistoryRange, periodAt, periodOfDay } from './history-range.ts'
 
 /** A count of the history; `hours` are those of a day together. */
 export interface HistoryRow {

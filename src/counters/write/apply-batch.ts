@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
+import { isKeyed, type KeptHours } from './kept-hours.ts'
 
 export interface Increment {
   counter: CounterAddress
@@ -19,25 +20,6 @@ export interface BatchRow {
 
 /** Rows of one statement: each slot once, in primary key order, so that no two batches lock rows in opposite orders. */
 export type Batch = readonly BatchRow[]
-
-/**
- * Hours for which a slot is kept after its last batch, so that it recognizes that batch. A writer's slot must outlive the
- * resends of its batch (`MAX_RESEND_MS`); a keyed one the repeats of clients, and the queue.
- */
-export interface KeptHours {
-  writer: number
-  keyed: number
-}
-
-/** @param idempotencyHours `PRUNING.idempotency_hours` */
-export function keptHours(idempotencyHours: number): KeptHours {
-  return { writer: 1, keyed: idempotencyHours }
-}
-
-/** Whether only one batch is ever written to the slot, which therefore always recognizes it. */
-export function isKeyed({ slot, batch }: BatchRow): boolean {
-  return slot === batch
-}
 
 export type MergedIncrements = Map<string, Increment>
 

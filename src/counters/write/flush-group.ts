@@ -4,8 +4,9 @@ import { retrying } from '../../database/retry-and-breaker.ts'
 import { log } from '../../log.ts'
 import { random63 } from '../ids.ts'
 import { Overloaded } from '../shared-work-state.ts'
-import { applyBatch, type Batch, type KeptHours } from './apply-batch.ts'
+import { applyBatch, type Batch } from './apply-batch.ts'
 import type { CommitOutcome, IncrementGroup } from './increment-group.ts'
+import type { KeptHours } from './kept-hours.ts'
 import type { BatchQueue } from './queue.ts'
 
 /** How long the queue may take to accept a batch. */

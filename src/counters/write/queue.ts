@@ -5,7 +5,8 @@ import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
 import { LARGEST_ID, rowsByRange } from '../ranges.ts'
-import { applyBatch, type Batch, type BatchRow, isKeyed, type KeptHours } from './apply-batch.ts'
+import { applyBatch, type Batch, type BatchRow } from './apply-batch.ts'
+import { isKeyed, type KeptHours } from './kept-hours.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
 const MAX_MESSAGE_BYTES = 96 * 1024

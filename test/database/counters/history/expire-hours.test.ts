@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type ExpiryOptions, expireHours } from '../../../../src/counters/history/expire-hours.ts'
-import { historyRange } from '../../../../src/counters/history/range.ts'
+import { historyRange } from '../../../../src/counters/history/history-range.ts'
 import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { expireHours } from '../../../../src/counters/history/expire-hours.ts'
-import { type AskedRange, historyRange } from '../../../../src/counters/history/range.ts'
+import { type AskedRange, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { readTop, type TopPeriod } from '../../../../src/counters/history/ranking.ts'
 import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
-import { type HistoryUnit, historyRange } from '../../../../src/counters/history/range.ts'
+import { type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { MAX_PENDING, readSum, sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { random63 } from '../../../../src/counters/ids.ts'

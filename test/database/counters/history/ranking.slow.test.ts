@@ -7,9 +7,9 @@ import {
   PERIOD_NAMES,
   type Span,
 } from '../../../../src/counters/history/comparison.ts'
+import { periodAt, periodOfDay } from '../../../../src/counters/history/history-range.ts'
 import { readRows } from '../../../../src/counters/history/list-rows.ts'
 import { readPeriods } from '../../../../src/counters/history/period-counts.ts'
-import { periodAt, periodOfDay } from '../../../../src/counters/history/range.ts'
 import { readPeriodCounts, readPrefixRanking, readRanking } from '../../../../src/counters/history/ranking.ts'
 import { historyOfCounter, historyOfSum } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type AskedRange, HISTORY_UNITS, historyRange } from '../../../../src/counters/history/range.ts'
+import { type AskedRange, HISTORY_UNITS, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { MAX_ADJUSTMENTS, readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'

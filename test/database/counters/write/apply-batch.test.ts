@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { applyBatch, type Increment, keptHours, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { applyBatch, type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countAll, countsOf } from '../../../harness/moves.ts'
 

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import { type Increment, keptHours } from '../../../../src/counters/write/apply-batch.ts'
+import type { Increment } from '../../../../src/counters/write/apply-batch.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
+import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countsOf } from '../../../harness/moves.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type HistoryRange, type HistoryUnit, historyRange } from '../../../../src/counters/history/range.ts'
+import { type HistoryRange, type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { type HistoryRow, sourcesOf, sumPeriods } from '../../../../src/counters/history/sum-periods.ts'
 import { TimeZone } from '../../../../src/counters/history/time-zone.ts'
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
-import { type Batch, type BatchRow, keptHours } from '../../../../src/counters/write/apply-batch.ts'
+import type { Batch, BatchRow } from '../../../../src/counters/write/apply-batch.ts'
+import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { batchQueue, type QueuedBatch, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
 
 /** Cloudflare's limits: bytes of a message and of a call, and messages in a call. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { drawChart, showDays } from '../../../src/views/chart-image.ts'
+import { drawChart, showDays } from '../../../src/views/chart-svg.ts'
 import { parseSvg } from '../../harness/svg.ts'
 
 const NOV_27 = Date.UTC(2026, 10, 27)

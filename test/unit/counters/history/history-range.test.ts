@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AskedRange, historyRange, MAX_POINTS, periodOfDay } from '../../../../src/counters/history/range.ts'
+import {
+  type AskedRange,
+  historyRange,
+  MAX_POINTS,
+  periodOfDay,
+} from '../../../../src/counters/history/history-range.ts'
 
 const NOW = new Date('2026-11-20T10:30:00Z')
 const range = (asked: Partial<AskedRange>) =>
