@@ -62,10 +62,10 @@ export async function createTotals<Total extends CounterPlace & { version: bigin
   const created = totals.map((total) => ({ ...total, version: total.version ?? newVersion() }))
   const missing = created.filter((_, index) => totals[index]!.version === null)
   if (missing.length > 0) {
+    // Integers, written into the statement: see applyBatch.
+    const rows = missing.map(({ recordType, recordId, version }) => `(${recordType},${recordId},0,${version},NULL)`)
     await db.execute(
-      `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
-       VALUES ${missing.map(() => '(?, ?, 0, ?, NULL)').join(', ')}`,
-      missing.flatMap(({ recordType, recordId, version }) => [recordType, recordId, version]),
+      `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${rows.join(',')}`,
     )
   }
   return created
