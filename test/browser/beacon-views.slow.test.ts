@@ -137,16 +137,28 @@ describe.each([
   })
 
   it('that navigates while its first page settles waits for the canonical link of the next', async () => {
-    await page.clock.install()
-    await visit('/article')
-    await page.clock.runFor(50)
-    await page.evaluate(() => history.pushState(null, '', '/elsewhere'))
-    // Now the timer of the first page would be over.
-    await page.clock.runFor(60)
-    await page.evaluate(() => {
-      document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = '/blog/elsewhere'
+    // Timers end when the test says so.
+    await page.addInitScript(() => {
+      const { setTimeout: real } = window
+      const waiting = new Map<number, () => void>()
+      window.setTimeout = ((work: () => void) => {
+        waiting.set(waiting.size + 1, work)
+        return waiting.size
+      }) as typeof setTimeout
+      window.clearTimeout = (id) => void waiting.set(id as number, () => {})
+      Object.assign(window, { waiting, real })
     })
-    await page.clock.runFor(100)
+    await visit('/article')
+    await counter.reaches({ 'page_view /blog/counting': 1 })
+    await page.evaluate(() => {
+      const { waiting, real } = window as unknown as { waiting: Map<number, () => void>; real: typeof setTimeout }
+      const ofFirstPage = waiting.size
+      history.pushState(null, '', '/elsewhere')
+      for (const [id, end] of waiting) if (id <= ofFirstPage) end()
+      document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = '/blog/elsewhere'
+      for (const [id, end] of waiting) if (id > ofFirstPage) end()
+      window.setTimeout = real
+    })
     await counter.has({ 'page_view /blog/counting': 1, 'page_view /blog/elsewhere': 1 }, page)
   })
 
