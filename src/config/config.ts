@@ -257,6 +257,11 @@ export function readConfig(bindings: Bindings) {
   const pruning = longEnough(budgets.pruning, windows, found)
   if (isIdempotencyHidden) pruning.idempotencyHours = Math.max(pruning.idempotencyHours, HIDDEN_IDEMPOTENCY_HOURS)
   const run = { ranges, of: plan, mistakes: found }
+  // A page of each range must fit into a run.
+  const free = PLANS.free.ROLLUP.max_statements
+  if (plan === 'free' && budgets.rollUp.maxStatements === free) {
+    budgets.rollUp.maxStatements = Math.min(free + 8 * (ranges - 1), FREE_SUBREQUESTS - 2)
+  }
   const config = {
     /** `null`: no statement can be sent, because DATABASE_URL or SHARDING is wrong. */
     databaseUrl: rangesKnown ? url : null,

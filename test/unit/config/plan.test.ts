@@ -45,8 +45,9 @@ describe('The plan', () => {
     expect([read(many).pruning.maxStatements, read(many).history.maxStatements]).toEqual([40, 50])
     expect(problems({ PRUNING: { max_statements: 40 }, HISTORY: { max_statements: 50 } })).toEqual([])
     expect(problems({ ...many, PLAN: 'paid' })).toEqual([])
-    const ranges = { SHARDING: { ranges: 4 }, ROLLUP: { max_statements: 26 } }
+    const ranges = { SHARDING: { ranges: 4 } }
     expect(problems({ ...ranges, PRUNING: { max_statements: 26 } })).toEqual([`PRUNING.max_statements ${most(25)}`])
+    expect([2, 4, 8].map((ranges) => read({ SHARDING: { ranges } }).rollUp.maxStatements)).toEqual([28, 44, 48])
   })
 
   it('is described with its figures', () => {
