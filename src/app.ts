@@ -23,41 +23,54 @@ const belowBase = {
   },
 }
 
-/** The Worker's HTTP side. */
-export const app = new Hono<AppEnv>(belowBase)
+type App = ReturnType<typeof makeApp>
 
-// Before the middlewares, which a hit does not need.
-app.route('/', hit)
+let made: App | undefined
 
-app.use(requestId())
-app.use(async (c, next) => {
-  c.set('isolate', isolateOf(c.env))
-  await next()
-})
-app.use('/v1/*', timed)
-app.use('/badge/*', timed)
-app.use('/chart/*', timed)
+/** The Worker's HTTP side, made for the first request that is not a hit: a first hit must not wait for all routes. */
+export function wholeApp(): App {
+  made ??= makeApp()
+  return made
+}
 
-for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
-for (const routes of BROWSER_ROUTES) app.route('/', routes)
+function makeApp() {
+  const app = new Hono<AppEnv>(belowBase)
 
-app.notFound((c) => {
-  const methods = methodsOf(c.req.path)
-  if (methods.length > 0 && !methods.includes(c.req.method)) {
-    const Allow = methods.join(', ')
-    const detail = `This path supports ${Allow}.`
-    return troubleResponse(c, new Problem('method_not_allowed', { detail, headers: { Allow } }))
-  }
-  const base = basePathOf(c.env)
-  const outside = c.req.path === OUTSIDE && base !== ''
-  const detail = outside
-    ? `This path is not below ${base}, the base path. If the counter is mounted elsewhere, set basePath to that path.`
-    : 'Nothing is served at this path. A key is one segment: write / as %2F. Send the keys "." and ".." as ?key=.'
-  return troubleResponse(c, new Problem('not_found', { detail }))
-})
+  // Before the middlewares, which a hit does not need.
+  app.route('/', hit)
+
+  app.use(requestId())
+  app.use(async (c, next) => {
+    c.set('isolate', isolateOf(c.env))
+    await next()
+  })
+  app.use('/v1/*', timed)
+  app.use('/badge/*', timed)
+  app.use('/chart/*', timed)
+
+  for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
+  for (const routes of BROWSER_ROUTES) app.route('/', routes)
+
+  app.notFound((c) => {
+    const methods = methodsOf(app, c.req.path)
+    if (methods.length > 0 && !methods.includes(c.req.method)) {
+      const Allow = methods.join(', ')
+      const detail = `This path supports ${Allow}.`
+      return troubleResponse(c, new Problem('method_not_allowed', { detail, headers: { Allow } }))
+    }
+    const base = basePathOf(c.env)
+    const outside = c.req.path === OUTSIDE && base !== ''
+    const detail = outside
+      ? `This path is not below ${base}, the base path. If the counter is mounted elsewhere, set basePath to that path.`
+      : 'Nothing is served at this path. A key is one segment: write / as %2F. Send the keys "." and ".." as ?key=.'
+    return troubleResponse(c, new Problem('not_found', { detail }))
+  })
+
+  return app.onError(failed)
+}
 
 /** The methods that a path supports. */
-function methodsOf(path: string): string[] {
+function methodsOf(app: App, path: string): string[] {
   const handlers = (method: string) => app.router.match(method, path)[0].length
   const methods = new Set(app.routes.map(({ method }) => method))
   // Middlewares are registered for all methods.
@@ -66,8 +79,6 @@ function methodsOf(path: string): string[] {
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method))
     .sort()
 }
-
-app.onError(failed)
 
 function failed(error: Error, c: Context<AppEnv>): Response | Promise<Response> {
   if (c.get('requestId') === undefined) {
@@ -86,7 +97,7 @@ const hot = new Hono<AppEnv>({
   getPath: (request, options) => getPath(request).slice(basePathOf(options?.env ?? {}).length),
 }).route('/', hit)
 hot.onError(failed)
-hot.notFound((c) => app.fetch(c.req.raw, c.env, c.executionCtx))
+hot.notFound((c) => wholeApp().fetch(c.req.raw, c.env, c.executionCtx))
 
 /** Whether a request came over a network. Those of other Workers of the account have no address. */
 function isFromOutside({ headers, url }: Request): boolean {
@@ -108,5 +119,5 @@ export function serve(request: Request, bindings: Bindings, context: ExecutionCo
   const begin = url.indexOf('/', 8)
   if (url.startsWith('http:') && isFromOutside(request)) return redirectToHttps(url)
   const isHit = url.startsWith('/hit', begin + base.length) && url.startsWith(base, begin)
-  return (isHit ? hot : app).fetch(request, bindings, context)
+  return (isHit ? hot : wholeApp()).fetch(request, bindings, context)
 }

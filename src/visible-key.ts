@@ -14,14 +14,16 @@ const JOINED = [
 /** Control characters, what is never drawn, whitespace but for a blank, and blanks at an end or beside another one. */
 const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{DI}\u2800]|[^\S ]|^ | (?= |$)`
 
-const PARTS = new RegExp(`(${JOINED})|${INVISIBLE}`, 'gu')
+/** Made on first use: it takes a millisecond, and no hit needs it. */
+let parts: RegExp | undefined
 
 /**
  * A text in which invisible characters are spelled, such as those that change the direction of writing.
  * @param spell spells a character by its hexadecimal digits
  */
 export function spellInvisible(text: string, spell: (digits: string) => string): string {
-  return text.replace(PARTS, (part: string, joined?: string) =>
+  parts ??= new RegExp(`(${JOINED})|${INVISIBLE}`, 'gu')
+  return text.replace(parts, (part: string, joined?: string) =>
     joined === undefined ? spell(part.codePointAt(0)!.toString(16).toUpperCase()) : part,
   )
 }

@@ -11,6 +11,7 @@ import { Vtgate } from './vtgate.ts'
 /** The main modules of the Workers that are measured. */
 const WORKERS = {
   product: 'product.ts',
+  deployed: 'deployed.ts',
   uncounted: 'uncounted.ts',
   crons: 'crons.ts',
   baselines: 'baselines.ts',

@@ -1,5 +1,5 @@
 // The product's Worker, and other ways to read and to roll up behind the same middleware.
-import { app } from '../../src/app.ts'
+import { wholeApp } from '../../src/app.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../src/database/database.ts'
 import { toBigInt, toJsonNumber } from '../../src/database/values.ts'
@@ -9,6 +9,8 @@ import { decodeKey, pathType, rawPathKey } from '../../src/http/url.ts'
 import worker from '../../src/index.ts'
 import { isolateOf, openBackgroundDatabase } from '../../src/isolate.ts'
 import { counterOfKey } from '../../src/service/named-counters.ts'
+
+const app = wholeApp()
 
 /** A counter in one row, read as the product reads its own. */
 app.get('/bench/one-row/:type/:key', revalidated, async (c) => {

@@ -84,12 +84,12 @@ const COUNTERS = { page_view: { record_type: 1, allowed_origins: ['*'], count_bo
 function startWithHit(testbed: Testbed, key: 'known' | 'new'): Promise<Outcome> {
   return withDeployment(
     testbed,
-    { worker: 'product', settings: { COUNTERS } },
+    { worker: 'deployed', settings: { COUNTERS } },
     async ({ url, directory, databaseUrl, statements, sum }) => {
       const pixel = (key: string) => `/hit.gif?type=page_view&key=${key}`
       await fetch(url + pixel('known'))
       const before = await statements()
-      const script = await testbed.scriptOf('product')
+      const script = await testbed.scriptOf('deployed')
       const cold = { script, directory: `${directory}/cold`, databaseUrl, settings: { COUNTERS }, probe: pixel(key) }
       const figures = await timeStart(cold)
       const counted = await sum('slotted_counters')
@@ -103,7 +103,7 @@ function startWithHit(testbed: Testbed, key: 'known' | 'new'): Promise<Outcome> 
 
 const starting: Variant[] = (
   [
-    [START, 'product', 'product', 'the Worker'],
+    [START, 'product', 'deployed', 'the Worker'],
     [START_EMPTY, 'empty Worker', 'empty', 'a Worker that responds with 204 to everything'],
   ] as const
 ).map(([name, title, worker, about]) => ({

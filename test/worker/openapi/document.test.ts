@@ -4,7 +4,7 @@ import { localCounters } from '../../../local/worker/local-counters.ts'
 import { contracts } from '../../../scripts/openapi/contracts.ts'
 import { openApiDocument } from '../../../scripts/openapi/document.ts'
 import { type DocumentExample, operationExamples } from '../../../scripts/openapi/document-examples.ts'
-import { app } from '../../../src/app.ts'
+import { wholeApp } from '../../../src/app.ts'
 import type { Bindings } from '../../../src/config/bindings.ts'
 import type { Operation } from '../../../src/openapi/contract.ts'
 import { PROBLEMS, type ProblemCode, problemDocument } from '../../../src/openapi/problems.ts'
@@ -214,8 +214,8 @@ describe('The document and the routes', () => {
     // Not described: preflights, middlewares, pages, and what fills them.
     const ofPages = [dashboard, firstRun, check, numbers, stats].flatMap(({ routes }) => routes)
     const pages = new Set(ofPages.map(({ method, path }) => `${method} ${path}`))
-    const served = app.routes
-      .filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')
+    const served = wholeApp()
+      .routes.filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')
       .map(({ method, path }) => `${method} ${path}`)
       .filter((route) => !pages.has(route))
     expect([...new Set(served)].sort()).toEqual([...described].sort())
