@@ -102,6 +102,7 @@ describe('The configuration', () => {
     })
     expect([...config.types.keys()]).toEqual(['b', 'c', 'd', 'a'])
     expect(config.types.get('b')).toEqual({
+      ...PLAIN,
       name: 'b',
       recordType: 65_535,
       title: 'Bees',
@@ -110,7 +111,6 @@ describe('The configuration', () => {
       unitOne: 'bee',
       url: 'https://example.com/bees/',
       key: 'integer',
-      sameKey: [],
       newKeys: ['1*', '2*'],
       newKeysPerMinute: null,
       public: true,
@@ -120,8 +120,6 @@ describe('The configuration', () => {
       dedupeSeconds: 30,
       also: 'c',
       bots: 'd',
-      visitorsOf: 'page',
-      prefixes: [],
       redirectTo: 'https://files.example.com/dist/',
       countBots: true,
       countAutomated: true,
