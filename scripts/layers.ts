@@ -41,7 +41,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/counters' },
   {
     rooms:
-      'src/bounded-map.ts src/chart-shapes.ts src/field-errors.ts src/hit-reasons.ts src/log.ts src/visible-key.ts',
+      'src/bounded-map.ts src/chart-shapes.ts src/schema-errors.ts src/hit-reasons.ts src/log.ts src/visible-key.ts',
   },
   { rooms: 'src/database', packages: '@planetscale/database' },
   { rooms: 'src/generated.ts' },

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { Operation } from '../../src/openapi/contract.ts'
 import { described } from '../../src/openapi/described.ts'
 
@@ -35,7 +35,7 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       path: '/slotted-{version}.js',
       summary: 'Get a release of the beacon script',
       description: 'A release never changes, so you can pin it with `integrity`.',
-      params: { version: described(z.enum(versions as [string, ...string[]]), 'The version, such as `2.0.0`.') },
+      params: { version: described(v.picklist(versions as [string, ...string[]]), 'The version, such as `2.0.0`.') },
       answers: script,
       examples: {
         first: {
@@ -55,7 +55,7 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       answers: {
         200: {
           description: 'An OpenAPI 3.1 document.',
-          schema: described(z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }), {
+          schema: described(v.looseObject({ openapi: v.string(), paths: v.record(v.string(), v.unknown()) }), {
             id: 'OpenApi',
           }),
         },

@@ -1,18 +1,18 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { Operation } from '../../src/openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../../src/openapi/described.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
-const PATH_PARAMETERS: Record<string, z.ZodMiniType> = {
-  type: described(z.string(), TYPE_DESCRIPTION),
+const PATH_PARAMETERS: Record<string, v.GenericSchema> = {
+  type: described(v.string(), TYPE_DESCRIPTION),
   key: described(
-    z.string(),
+    v.string(),
     'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For the ' +
       'keys `.` and `..`, leave the segment out and send `?key=..`. For types with integer keys: a whole number of at most 19 digits.',
   ),
 }
 
-function pathParametersOf({ path, params }: Operation): z.core.$ZodShape {
+function pathParametersOf({ path, params }: Operation): v.ObjectEntries {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   return Object.fromEntries(names.map((name) => [name, params?.[name] ?? PATH_PARAMETERS[name]!]))
 }
@@ -32,9 +32,9 @@ function placed(
   schemas: Schemas,
   operation: Operation,
   place: keyof typeof EXAMPLES_OF,
-  shape: z.core.$ZodShape = {},
+  shape: v.ObjectEntries = {},
 ): JsonSchema[] {
-  const { properties = {}, required = [] } = schemas.of(z.object(shape), 'input')
+  const { properties = {}, required = [] } = schemas.of(v.object(shape), 'input')
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...schema }]) => {
     const values = Object.entries(operation.examples).flatMap(([example, { summary, [EXAMPLES_OF[place]]: given }]) =>
       given?.[name] === undefined ? [] : [[example, { summary, value: typed(schema, given[name]) }] as const],

@@ -1,20 +1,21 @@
-import * as z from 'zod/mini'
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
 
 /** A JSON Schema, draft 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = { [keyword: string]: unknown }
 
-/** The schemas of a document. Named ones (`meta({ id })`) are collected once under `components` and referred to. */
+/** The schemas of a document. Named ones (`namedObject`) are collected once under `components` and referred to. */
 export class Schemas {
   readonly components: Record<string, JsonSchema> = {}
   // Operations share a few schemas, and converting one takes a tenth of a millisecond.
-  readonly #made = { input: new Map<z.ZodMiniType, JsonSchema>(), output: new Map<z.ZodMiniType, JsonSchema>() }
+  readonly #made = { input: new Map<v.GenericSchema, JsonSchema>(), output: new Map<v.GenericSchema, JsonSchema>() }
 
   /**
    * Converts a schema, or returns a reference to it if it has a name.
    *
    * @param io `input` for requests, `output` for responses
    */
-  of(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema {
+  of(schema: v.GenericSchema, io: 'input' | 'output'): JsonSchema {
     const known = this.#made[io].get(schema)
     if (known !== undefined) return known
     const made = this.#make(schema, io)
@@ -22,29 +23,26 @@ export class Schemas {
     return made
   }
 
-  #make(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema {
-    const {
-      $schema: _,
-      $defs = {},
-      ...made
-    } = z.toJSONSchema(schema, {
-      io,
-      // Requests are read strictly. Responses may gain members, which clients must not treat as errors.
-      override: ({ jsonSchema }) => {
+  #make(schema: v.GenericSchema, io: 'input' | 'output'): JsonSchema {
+    const { $schema: _, ...made } = toJsonSchema(schema, {
+      target: 'draft-2020-12',
+      typeMode: io,
+      ignoreActions: ['check', 'raw_transform', 'transform'],
+      overrideSchema: ({ valibotSchema, jsonSchema }) => {
+        if (valibotSchema.type === 'literal') return { type: typeof jsonSchema.const as 'string', ...jsonSchema }
+        if (jsonSchema.required?.length === 0) delete jsonSchema.required
+        // Requests are read strictly. Responses may gain members, which clients must not treat as errors.
         if (io === 'output') delete jsonSchema.additionalProperties
+        else if (valibotSchema.type === 'object_with_rest') jsonSchema.additionalProperties = false
+        return jsonSchema
       },
-    }) as JsonSchema
-    for (const [name, { id: _, ...component }] of Object.entries($defs as Record<string, JsonSchema>)) {
-      this.components[name] = referring(component)
-    }
-    const { id, ...own } = made
-    if (typeof id !== 'string') return referring(own)
-    this.components[id] = referring(own)
-    return { $ref: `#/components/schemas/${id}` }
+      overrideAction: ({ jsonSchema }) => {
+        const { id, ...described } = jsonSchema as JsonSchema
+        if (typeof id !== 'string') return described
+        this.components[id] = described
+        return { $ref: `#/components/schemas/${id}` }
+      },
+    })
+    return made
   }
-}
-
-function referring(schema: JsonSchema): JsonSchema {
-  const text = JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')
-  return JSON.parse(text) as JsonSchema
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { textThat } from './setting-schemas.ts'
 
 /** The key of what the options of `createSlottedCounter` name. */
@@ -16,4 +16,4 @@ export const BASE_PATH_FORM = /^(?:\/[\w-]*\w)+$/
 const RULE =
   'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 
-export const basePath = z.optional(textThat(RULE, (value) => value === '' || BASE_PATH_FORM.test(value)))
+export const basePath = v.optional(textThat(RULE, (value) => value === '' || BASE_PATH_FORM.test(value)))

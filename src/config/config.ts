@@ -1,10 +1,10 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { leastExpiryStatements } from '../counters/history/expire-hours.ts'
 import { namePruningStatements } from '../counters/keys/names.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
 import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
-import type { FieldError } from '../field-errors.ts'
+import type { FieldError } from '../schema-errors.ts'
 import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
@@ -22,18 +22,22 @@ export const PRUNING_CRON = '*/2 * * * *'
 const RULE = 'must be the cron expression of a trigger, five fields such as "*/2 * * * *"'
 
 const cron = (by: string) =>
-  z._default(
+  v.optional(
     textThat(RULE, (value) => /^\S+(?: \S+){4}$/.test(value)),
     by,
   )
 
 /** The triggers of the tasks. One run has too few statements for both. */
-const crons = z.prefault(
-  table({ roll_up: cron(ROLL_UP_CRON), pruning: cron(PRUNING_CRON) }).check(
-    z.refine(({ rollUp, pruning }) => rollUp !== pruning, {
-      path: ['pruning'],
-      error: 'must differ from CRONS.roll_up: each task needs its own run',
-    }),
+const crons = v.optional(
+  v.pipe(
+    table({ roll_up: cron(ROLL_UP_CRON), pruning: cron(PRUNING_CRON) }),
+    v.forward(
+      v.check(
+        ({ rollUp, pruning }) => rollUp !== pruning,
+        'must differ from CRONS.roll_up: each task needs its own run',
+      ),
+      ['pruning'],
+    ),
   ),
   {},
 )
@@ -62,7 +66,7 @@ export const FREE_SUBREQUESTS = 50
 
 export type Plan = keyof typeof PLANS
 
-const plan = z._default(z.enum(['free', 'paid'], { error: 'must be "free" or "paid"' }), 'free')
+const plan = v.optional(v.picklist(['free', 'paid'], 'must be "free" or "paid"'), 'free')
 
 /** The budgets of the background tasks. The defaults are the plan's. */
 function budgetsOf(preset: (typeof PLANS)[Plan]) {
@@ -70,80 +74,77 @@ function budgetsOf(preset: (typeof PLANS)[Plan]) {
   return {
     // 10 for a page and 4 around the pages (src/counters/rollup/roll-up.ts).
     ROLLUP: optionalTable({
-      page_slots: z._default(integer(1, 20_000), ROLLUP.page_slots),
-      max_statements: z._default(integer(14, 10_000), ROLLUP.max_statements),
-      max_seconds: z._default(integer(1, 840), ROLLUP.max_seconds),
+      page_slots: v.optional(integer(1, 20_000), ROLLUP.page_slots),
+      max_statements: v.optional(integer(14, 10_000), ROLLUP.max_statements),
+      max_seconds: v.optional(integer(1, 840), ROLLUP.max_seconds),
     }),
     PRUNING: optionalTable({
       // In hours: rows carry the hour up to which they are kept.
-      idempotency_hours: z._default(integer(1, 24 * 365), 24),
-      page_slots: z._default(integer(1, 10_000), PRUNING.page_slots),
-      max_statements: z._default(integer(2, 10_000), PRUNING.max_statements),
-      max_seconds: z._default(integer(1, 840), PRUNING.max_seconds),
+      idempotency_hours: v.optional(integer(1, 24 * 365), 24),
+      page_slots: v.optional(integer(1, 10_000), PRUNING.page_slots),
+      max_statements: v.optional(integer(2, 10_000), PRUNING.max_statements),
+      max_seconds: v.optional(integer(1, 840), PRUNING.max_seconds),
     }),
     HISTORY: optionalTable({
       // Badges read the hours of up to 30 days ago.
-      hour_days: z._default(integer(31, 3_660), 90),
-      page_hours: z._default(integer(1, 10_000), HISTORY.page_hours),
-      max_statements: z._default(integer(4, 10_000), HISTORY.max_statements),
-      max_seconds: z._default(integer(1, 840), HISTORY.max_seconds),
+      hour_days: v.optional(integer(31, 3_660), 90),
+      page_hours: v.optional(integer(1, 10_000), HISTORY.page_hours),
+      max_statements: v.optional(integer(4, 10_000), HISTORY.max_statements),
+      max_seconds: v.optional(integer(1, 840), HISTORY.max_seconds),
     }),
   }
 }
 
+const POWERS_OF_TWO = Array.from({ length: Math.log2(MAX_RANGES) + 1 }, (_, power) => 2 ** power)
 const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
 
 const sharding = optionalTable({
-  ranges: z._default(
-    z
-      .number({ error: RANGES_RULE })
-      .check(z.refine((value) => Number.isInteger(Math.log2(value)) && value >= 1 && value <= MAX_RANGES, RANGES_RULE)),
-    1,
-  ),
+  ranges: v.optional(v.picklist(POWERS_OF_TWO, RANGES_RULE), 1),
 })
 
 const NETWORK_RULE = 'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"'
 
-const networks = z.array(parsed(parseNetwork, NETWORK_RULE), { error: 'must be a list of networks' })
-const exclude = optionalTable({ networks: z._default(networks, []) })
+const networks = v.array(parsed(parseNetwork, NETWORK_RULE), 'must be a list of networks')
+const exclude = optionalTable({ networks: v.optional(networks, []) })
 
 const binding = <T>(method: keyof T & string, what: string) =>
   orNull(
-    z.custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
-      error: `must be a ${what} in wrangler.toml`,
-    }),
+    v.custom<T>(
+      (value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function',
+      `must be a ${what} in wrangler.toml`,
+    ),
   )
 
 const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
 
-const databaseUrl = z
-  .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
-  .check(
-    z.superRefine((value, context) => {
-      const problem = databaseUrlProblem(value)
-      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-    }),
-  )
+const databaseUrl = v.pipe(
+  v.string('is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars'),
+  v.check(
+    (value) => databaseUrlProblem(value) === null,
+    ({ input }) => databaseUrlProblem(input)!,
+  ),
+)
 
-const apiToken = z
-  .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
-  .check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces'))
+const apiToken = v.pipe(
+  v.string('is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars'),
+  v.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces'),
+)
 
 const settings = {
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
-  API_TOKENS: z._default(z.string({ error: 'must be text with a line for each token' }), ''),
-  SITES: z.optional(z.string()),
+  API_TOKENS: v.optional(v.string('must be text with a line for each token'), ''),
+  SITES: v.optional(v.string()),
   // Read by `readTypes`, type by type.
-  COUNTERS: z.optional(z.custom<Record<string, z.input<typeof counterType>>>()),
+  COUNTERS: v.optional(v.custom<Record<string, v.InferInput<typeof counterType>>>(() => true)),
   BATCHES: queue,
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
   NEW_KEY_LIMIT: rateLimit,
   BASE_PATH: basePath,
-  SITE_NAME: z._default(text(60), 'Slotted Counter'),
+  SITE_NAME: v.optional(text(60), 'Slotted Counter'),
   PLAN: plan,
   SHARDING: sharding,
   EXCLUDE: exclude,
@@ -155,7 +156,7 @@ const schemasOf = (of: Plan) => ({ ...settings, ...budgetsOf(PLANS[of]) })
 
 type Schemas = ReturnType<typeof schemasOf>
 
-export type Settings = z.input<z.ZodMiniObject<Schemas>>
+export type Settings = v.InferInput<v.ObjectSchema<Schemas, undefined>>
 
 /** The settings of docs/configuration.md. Each replaces the whole setting of that name in wrangler.toml. */
 export type CounterOptions = Partial<Settings> & {
@@ -231,8 +232,8 @@ export function readConfig(bindings: Bindings) {
   // Perhaps the name of any other setting.
   const isMisspelt = found.length > 0
   const read = <Name extends keyof Schemas, Otherwise = never>(name: Name, otherwise?: Otherwise) =>
-    readSetting(schemas[name] as z.ZodMiniType, bindings[name], name, found, otherwise) as
-      | z.output<Schemas[Name]>
+    readSetting(schemas[name] as v.GenericSchema, bindings[name], name, found, otherwise) as
+      | v.InferOutput<Schemas[Name]>
       | Otherwise
   const url = read('DATABASE_URL', null)
   const token = read('API_TOKEN', null)

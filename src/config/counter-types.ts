@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
 import { flag, integer, orNull, table, textThat } from './setting-schemas.ts'
@@ -47,9 +47,10 @@ export const DEFAULT_WINDOWS = { page: 0, download: 30 }
 const ORIGIN_RULE =
   'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"'
 
-const origin = z
-  .string({ error: 'must be an origin such as "https://example.com", or "*"' })
-  .check(z.refine((value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value), ORIGIN_RULE))
+const origin = textThat(
+  ORIGIN_RULE,
+  (value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
+)
 
 const REDIRECT_RULE =
   'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #'
@@ -69,30 +70,28 @@ const NEW_KEYS_RULE = `must be "any", "known", or a list of 1 to ${MAX_PATTERNS}
 const MAX_PER_MINUTE = 1_000_000
 const PER_MINUTE_RULE = `must be a whole number from 0 to ${MAX_PER_MINUTE}, or "unlimited"`
 
-const pattern = z
-  .string({ error: 'must be a pattern such as "/blog/*"' })
-  .check(
-    z.refine(
-      (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
-      `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
-    ),
-  )
+const pattern = v.pipe(
+  v.string('must be a pattern such as "/blog/*"'),
+  v.check(
+    (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
+    `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
+  ),
+)
 
 /** As many as the dashboard can show. */
 const MAX_PREFIXES = 16
 const PREFIXES_RULE = `must be a list of at most ${MAX_PREFIXES} different prefixes of keys, such as "app-"`
 
-const prefix = z
-  .string({ error: PREFIXES_RULE })
-  .check(
-    z.refine(
-      (text) => text !== '' && text.isWellFormed() && !text.includes('\0') && byteLength(text) <= MAX_KEY_BYTES,
-      `must have 1 to ${MAX_KEY_BYTES} bytes of UTF-8, without NUL`,
-    ),
-  )
+const prefix = v.pipe(
+  v.string(PREFIXES_RULE),
+  v.check(
+    (text) => text !== '' && text.isWellFormed() && !text.includes('\0') && byteLength(text) <= MAX_KEY_BYTES,
+    `must have 1 to ${MAX_KEY_BYTES} bytes of UTF-8, without NUL`,
+  ),
+)
 
 export const OTHER_RULE = 'must be the name of another type'
-const otherType = z.string({ error: OTHER_RULE })
+const otherType = v.string(OTHER_RULE)
 
 const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
 const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_case"'
@@ -101,48 +100,42 @@ const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_cas
 export const dedupeSeconds = integer(0, 24 * 365 * 3_600)
 
 /** The settings of a type. */
-export const counterType = table({
+const settings = table({
   record_type: integer(1, 65_535),
   /** What is counted, as a heading: "Page views". */
-  title: z.optional(text(MAX_TITLE)),
+  title: v.optional(text(MAX_TITLE)),
   /** The unit of its counts, in the plural: "views". */
-  unit: z._default(text(MAX_UNIT), 'counts'),
+  unit: v.optional(text(MAX_UNIT), 'counts'),
   /** The unit of the count 1: "view". */
   unit_one: orNull(text(MAX_UNIT)),
   /** What its keys are, in the plural: "pages". */
-  keys: z._default(text(MAX_UNIT), 'keys'),
+  keys: v.optional(text(MAX_UNIT), 'keys'),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
   url: orNull(textThat(URL_RULE, isBeginning)),
-  key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
-  same_key: z._default(
-    z.array(z.enum(SPELLINGS, { error: `must be one of ${QUOTED}` }), { error: `must be a list of ${QUOTED}` }),
-    [],
-  ),
-  new_keys: z._default(
-    z.union(
+  key: v.optional(v.picklist(['string', 'integer'], 'must be "string" or "integer"'), 'string'),
+  same_key: v.optional(v.array(v.picklist(SPELLINGS, `must be one of ${QUOTED}`), `must be a list of ${QUOTED}`), []),
+  new_keys: v.optional(
+    v.union(
       [
-        z.enum(['any', 'known']),
-        z.array(pattern).check(z.minLength(1, NEW_KEYS_RULE), z.maxLength(MAX_PATTERNS, NEW_KEYS_RULE)),
+        v.picklist(['any', 'known']),
+        v.pipe(v.array(pattern), v.minLength(1, NEW_KEYS_RULE), v.maxLength(MAX_PATTERNS, NEW_KEYS_RULE)),
       ],
-      { error: NEW_KEYS_RULE },
+      NEW_KEYS_RULE,
     ),
     'any',
   ),
-  new_keys_per_minute: z.pipe(
-    z._default(
-      z.custom<number | 'unlimited'>(
-        (value) => value === 'unlimited' || integer(0, MAX_PER_MINUTE).safeParse(value).success,
-        PER_MINUTE_RULE,
-      ),
+  new_keys_per_minute: v.pipe(
+    v.optional(
+      v.union([integer(0, MAX_PER_MINUTE, PER_MINUTE_RULE), v.literal('unlimited')], PER_MINUTE_RULE),
       NEW_KEYS_PER_MINUTE,
     ),
-    z.transform((value) => (value === 'unlimited' ? null : value)),
+    v.transform((value) => (value === 'unlimited' ? null : value)),
   ),
   public: flag,
   /** Whether a public type has a page for everybody. */
   public_page: flag,
   /** Origins whose pages may send hits; `*`: every client. If empty, only the API counts. */
-  allowed_origins: z._default(z.array(origin, { error: 'must be a list of origins' }), []),
+  allowed_origins: v.optional(v.array(origin, 'must be a list of origins'), []),
   /** Slots of each counter; `null`: every writer has its own. */
   slots: orNull(integer(1, 100_000)),
   /** Seconds within which a visitor counts once; 0: every time; `null`: the route's default. */
@@ -154,14 +147,15 @@ export const counterType = table({
   /** The type that counts visits by bots instead of this one. */
   bots: orNull(otherType),
   /** What counts each visitor once if another type names this one in `also`: its key, each listed prefix, or one counter. */
-  visitors_of: z._default(z.enum(['page', 'prefix', 'site'], { error: 'must be "page", "prefix" or "site"' }), 'page'),
+  visitors_of: v.optional(v.picklist(['page', 'prefix', 'site'], 'must be "page", "prefix" or "site"'), 'page'),
   /** The folder of the downloads of `/d`: a URL or a path, with a trailing slash; `null`: no downloads. */
   redirect_to: orNull(folder),
   /** Prefixes whose sums everybody may read if the type is public. The dashboard offers them. */
-  prefixes: z._default(
-    z
-      .array(prefix, { error: PREFIXES_RULE })
-      .check(z.refine((list) => list.length <= MAX_PREFIXES && new Set(list).size === list.length, PREFIXES_RULE)),
+  prefixes: v.optional(
+    v.pipe(
+      v.array(prefix, PREFIXES_RULE),
+      v.check((list) => list.length <= MAX_PREFIXES && new Set(list).size === list.length, PREFIXES_RULE),
+    ),
     [],
   ),
   count_bots: flag,
@@ -169,9 +163,15 @@ export const counterType = table({
   count_automated: flag,
   /** Whether visitors with DNT or Global Privacy Control are left out. */
   respect_do_not_track: flag,
-}).check(
-  z.superRefine((type, context) => {
-    const wrong = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+})
+
+export const counterType = v.pipe(
+  settings,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const type = dataset.value
+    const wrong = (field: string, message: string) =>
+      addIssue({ path: [{ type: 'object', origin: 'value', input: type, key: field, value: undefined }], message })
     if (type.countingBadge && !type.public) {
       wrong('counting_badge', 'needs public = true: everybody sees the count')
     }
@@ -201,7 +201,7 @@ export const counterType = table({
 )
 
 /** A kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export type CounterType = Readonly<Omit<z.output<typeof counterType>, 'title'> & { name: string; title: string }>
+export type CounterType = Readonly<Omit<v.InferOutput<typeof counterType>, 'title'> & { name: string; title: string }>
 
 const fitsLetterCase = (sameKey: readonly string[], texts: readonly string[]) =>
   !sameKey.includes('letter_case') || texts.every((text) => text === text.toLowerCase())

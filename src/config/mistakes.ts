@@ -1,5 +1,5 @@
-import * as z from 'zod/mini'
-import { type FieldError, fieldErrors } from '../field-errors.ts'
+import type * as v from 'valibot'
+import { type FieldError, fieldErrors, parseInput } from '../schema-errors.ts'
 import { type Bindings, OPTIONS } from './bindings.ts'
 
 /** Thrown where a wrong setting is needed. Never contains a value, which may be a secret. */
@@ -25,32 +25,30 @@ export function underOwnNames(bindings: Bindings, mistakes: readonly FieldError[
  * Reads a setting. Its wrong parts are listed in `mistakes`, and read as if they were left out.
  * @param otherwise the value if the setting cannot be read without them
  */
-export function readSetting<Schema extends z.ZodMiniType, Otherwise = never>(
+export function readSetting<Schema extends v.GenericSchema, Otherwise = never>(
   schema: Schema,
   input: unknown,
   field: string,
   mistakes: FieldError[],
   otherwise?: Otherwise,
-): z.output<Schema> | Otherwise {
-  const parsed = z.safeParse(schema, input)
-  if (parsed.success) return parsed.data
-  const found = fieldErrors(parsed.error, '')
+): v.InferOutput<Schema> | Otherwise {
+  const parsed = parseInput(schema, input)
+  if (parsed.success) return parsed.output
+  const found = fieldErrors(parsed.issues, '')
   mistakes.push(...found.map((wrong) => ({ ...wrong, field: [field, wrong.field].filter(Boolean).join('.') })))
-  const wrong = parsed.error.issues.flatMap(({ path, ...issue }) =>
-    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path],
-  )
-  const rest = z.safeParse(schema, without(input, wrong))
-  return rest.success ? rest.data : (otherwise as Otherwise)
+  const wrong = parsed.issues.map(({ path = [] }) => path.map(({ key }) => String(key)))
+  const rest = parseInput(schema, without(input, wrong))
+  return rest.success ? rest.output : (otherwise as Otherwise)
 }
 
 /** A setting without some of its parts; `undefined` if all of it is one. */
-function without(value: unknown, parts: readonly PropertyKey[][]): unknown {
+function without(value: unknown, parts: readonly string[][]): unknown {
   if (parts.some(({ length }) => length === 0)) return undefined
   if (parts.length === 0 || typeof value !== 'object' || value === null) return value
   const kept = Object.entries(value).flatMap(([name, member]) => {
     const rest = without(
       member,
-      parts.filter(([first]) => String(first) === name).map(([, ...deeper]) => deeper),
+      parts.filter(([first]) => first === name).map(([, ...deeper]) => deeper),
     )
     return rest === undefined ? [] : [[name, rest] as const]
   })

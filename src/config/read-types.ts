@@ -1,5 +1,5 @@
-import * as z from 'zod/mini'
-import type { FieldError } from '../field-errors.ts'
+import * as v from 'valibot'
+import type { FieldError } from '../schema-errors.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterType, DEFAULT_WINDOWS, dedupeSeconds, folder, titleOf } from './counter-types.ts'
 import { readSetting } from './mistakes.ts'
@@ -48,10 +48,10 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
       stopped.set(owner, [...(stopped.get(owner) ?? []), ofOwner])
       mistakes.push(ofOwner)
     } else if (record_type !== undefined) owners.set(record_type, name)
-    const window = z.safeParse(dedupeSeconds, dedupe_seconds)
-    if (window.success) windows.set(name, window.data)
-    const redirect = z.safeParse(folder, redirect_to)
-    if (redirect.success) redirects.set(name, redirect.data)
+    const window = v.safeParse(dedupeSeconds, dedupe_seconds)
+    if (window.success) windows.set(name, window.output)
+    const redirect = v.safeParse(folder, redirect_to)
+    if (redirect.success) redirects.set(name, redirect.output)
     if (wrong.length > 0 || type === null) stopped.set(name, wrong)
     else types.set(name, { name, ...type, title: type.title ?? titleOf(name) })
     mistakes.push(...wrong)

@@ -1,12 +1,11 @@
 import type { Context, Handler, Input, Hono as TypedHono } from 'hono'
 import type { ToSchema } from 'hono/types'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { toJson } from '../database/values.ts'
 import type { AnswerOf, InputOf, None, Operation, ProblemOf, Route } from '../openapi/contract.ts'
 import type { Caller } from '../service/caller.ts'
-import { once } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, authorizeForAll, checkTypes } from './authorization.ts'
 import { callerOf } from './caller.ts'
@@ -31,10 +30,10 @@ type TypedRoutes<O extends Operation> = TypedHono<
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
 type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
   (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
-  (O extends { query: () => infer Shape extends z.core.$ZodShape }
-    ? { query: z.output<z.ZodMiniObject<Shape>> }
+  (O extends { query: () => infer Shape extends v.ObjectEntries }
+    ? { query: v.InferOutput<v.ObjectSchema<Shape, undefined>> }
     : None) &
-  (O extends { body: { schema: () => infer Schema extends z.ZodMiniType } } ? { body: z.output<Schema> } : None)
+  (O extends { body: { schema: () => infer Schema extends v.GenericSchema } } ? { body: v.InferOutput<Schema> } : None)
 
 type Contract<O extends Operation = Operation> = () => O
 
@@ -47,7 +46,7 @@ export function typed<C extends Contract>(
 }
 
 /** The JSON of a successful response. Its numbers may be bigints. */
-type Data<O extends Operation> = WithBigints<z.input<NonNullable<O['answers'][200]['schema']>>>
+type Data<O extends Operation> = WithBigints<v.InferInput<NonNullable<O['answers'][200]['schema']>>>
 type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in keyof T]: WithBigints<T[K]> } : T
 
 /**
@@ -109,7 +108,7 @@ function routesOf<O extends Operation>({ method, path }: Route, handlers: Handle
 
 /** Reads what the contract says. */
 function partsReader<O extends Operation>({ path, access, query = () => ({}), looseQuery, body }: Route) {
-  const queryWithKey = () => ({ ...query(), key: once(z.string()) })
+  const queryWithKey = () => ({ ...query(), key: v.string() })
   return async (c: Context<AppEnv>): Promise<Parts<O>> => {
     const parts: Record<string, unknown> = { caller: callerOf(c) }
     if (path.includes('{type}')) {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type * as z from 'zod/mini'
+import type * as v from 'valibot'
 import { check } from '../service/check-input.ts'
 import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
@@ -13,10 +13,10 @@ interface BodyOf<Schema> {
 const JSON_ONLY = ['application/json']
 
 /** Reads and checks a JSON body. An empty optional body is `{}`. @throws {Problem} 400, 413, 415 or 422 */
-export async function readJson<Schema extends z.ZodMiniType>(
+export async function readJson<Schema extends v.GenericSchema>(
   c: Context<AppEnv>,
   { schema, maxBytes, contentTypes = JSON_ONLY, optional = false }: BodyOf<Schema> & { optional?: boolean },
-): Promise<z.infer<Schema>> {
+): Promise<v.InferOutput<Schema>> {
   const text = await readText(c, maxBytes)
   if (text === '' && optional) return check(schema, {})
   checkMediaType(c, contentTypes)
@@ -24,10 +24,10 @@ export async function readJson<Schema extends z.ZodMiniType>(
 }
 
 /** `readJson` for a few kilobytes on the hot path. @throws {Problem} 400, 413, 415 or 422 */
-export async function readShortJson<Schema extends z.ZodMiniType>(
+export async function readShortJson<Schema extends v.GenericSchema>(
   c: Context<AppEnv>,
   { schema, maxBytes, contentTypes = JSON_ONLY }: BodyOf<Schema>,
-): Promise<z.infer<Schema>> {
+): Promise<v.InferOutput<Schema>> {
   const announced = c.req.raw.headers.get('Content-Length')
   const isShort = announced !== null && Number(announced) <= maxBytes
   const text = await (isShort ? c.req.raw.text().catch(cutOff) : readText(c, maxBytes))

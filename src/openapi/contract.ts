@@ -1,5 +1,5 @@
 import type { TypedResponse } from 'hono'
-import type * as z from 'zod/mini'
+import type * as v from 'valibot'
 import type { HeaderName } from './headers.ts'
 import type { ANY_REQUEST, BODY, CROSS_SITE, PROBLEMS, ProblemCode, ProblemDocument, TOKENS } from './problems.ts'
 
@@ -31,7 +31,7 @@ export interface Example {
 /** A response that is not a problem document. */
 export interface Answer {
   description: string
-  schema?: z.ZodMiniType
+  schema?: v.GenericSchema
   /** Default: application/json if there is a schema, else the response has no body. */
   contentType?: string
   headers?: readonly HeaderName[]
@@ -47,11 +47,11 @@ export interface Route {
   /** Set if the handler checks the body's types (`checkTypes`). Else, without `{type}`, a limited token is refused. */
   typesInBody?: true
   /** The parameters in the query string, for `readQuery`. Default: none. */
-  query?: () => z.core.$ZodShape
+  query?: () => v.ObjectEntries
   /** Ignores the query string. */
   looseQuery?: true
   body?: {
-    schema: () => z.ZodMiniType
+    schema: () => v.GenericSchema
     maxBytes: number
     /** Default: application/json. */
     contentTypes?: readonly string[]
@@ -81,8 +81,8 @@ export interface Operation extends Route {
   summary: string
   description: string
   /** Parameters of the path that are described otherwise than usual. */
-  params?: z.core.$ZodShape
-  headers?: z.core.$ZodShape
+  params?: v.ObjectEntries
+  headers?: v.ObjectEntries
   /** The parameters may be sent in the query or in the body, so neither is required alone. */
   either?: true
   /** Responses by status. The first one is the usual one. */
@@ -108,16 +108,16 @@ export function operation<const R extends Route, const M extends Exactly<M, Omit
 }
 
 /** The answers of an operation whose only one is JSON. */
-export const ok = <Schema extends z.ZodMiniType>(description: string, schema: Schema) => ({
+export const ok = <Schema extends v.GenericSchema>(description: string, schema: Schema) => ({
   200: { description, schema },
 })
 
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]
 }
-/** The input of the schema inside `once`, which itself accepts anything. */
-type Sent<Schema> = Schema extends z.ZodMiniPipe<infer _, infer Behind> ? z.input<Behind> : z.input<Schema>
-type SentShape<Shape> = OptionalIn<{ [K in keyof Shape]: Sent<Shape[K]> }>
+type SentShape<Shape> = OptionalIn<{
+  [K in keyof Shape]: Shape[K] extends v.GenericSchema ? v.InferInput<Shape[K]> : never
+}>
 // biome-ignore lint/complexity/noBannedTypes: the test for "every member is optional"
 type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in Name]: T }
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
@@ -125,8 +125,8 @@ export type None = {}
 
 type InQuery<O> = O extends { query: () => infer Shape } ? Part<'query', SentShape<Shape>> : None
 type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None
-type InBody<O> = O extends { body: { schema: () => infer Schema extends z.ZodMiniType } }
-  ? Part<'json', z.input<Schema>>
+type InBody<O> = O extends { body: { schema: () => infer Schema extends v.GenericSchema } }
+  ? Part<'json', v.InferInput<Schema>>
   : None
 
 /** The input of a typed client, without the path's. `either` makes query and body optional: Hono merges both types. */
@@ -135,8 +135,8 @@ export type InputOf<O extends Operation> = InHeader<O> &
 
 /** The responses that a handler may return. JSON responses are typed by their schemas. */
 export type AnswerOf<O extends Operation> = {
-  [Status in keyof O['answers']]: O['answers'][Status] extends { schema: infer Schema extends z.ZodMiniType }
-    ? Response & TypedResponse<z.output<Schema>, Status & (200 | 202 | 503), 'json'>
+  [Status in keyof O['answers']]: O['answers'][Status] extends { schema: infer Schema extends v.GenericSchema }
+    ? Response & TypedResponse<v.InferOutput<Schema>, Status & (200 | 202 | 503), 'json'>
     : Response
 }[keyof O['answers']]
 

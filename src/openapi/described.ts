@@ -1,28 +1,25 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 
 /** A schema's description, or other members of the OpenAPI document. */
-export type Description = string | z.core.JSONSchemaMeta
+export type Description = string | Record<string, unknown>
 
 /** A copy of a schema with a description. */
-export function described<Schema extends z.ZodMiniType>(schema: Schema, as: Description): Schema {
-  const copy = z.clone(schema)
-  z.globalRegistry.add(copy, typeof as === 'string' ? { description: as } : as)
-  return copy
+export function described<Schema extends v.GenericSchema>(schema: Schema, as: Description): Schema {
+  return v.pipe(schema, v.metadata(typeof as === 'string' ? { description: as } : as)) as never
 }
 
-/** A strict object with a name in the OpenAPI document. */
-export function namedObject<const Shape extends z.core.$ZodShape>(
-  id: string,
-  shape: Shape,
-  params?: z.core.$ZodObjectParams,
-) {
-  return described(z.strictObject(shape, params), { id })
+/** An object in a response with a name in the OpenAPI document. */
+export function namedObject<const Entries extends v.ObjectEntries>(id: string, entries: Entries) {
+  return described(v.strictObject(entries), { id })
 }
 
 export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
 
 /** A count in a response, with all its digits even beyond 2^53. */
-export const count = described(z.number(), { type: 'integer', format: 'int64' })
+export const count = /* @__PURE__ */ described(v.number(), { type: 'integer', format: 'int64' })
 
 /** A point in time in a response. */
-export const instant = z.iso.datetime()
+export const instant = /* @__PURE__ */ v.pipe(v.string(), v.isoTimestamp())
+
+/** A whole number in a response. */
+export const whole = /* @__PURE__ */ v.pipe(v.number(), v.safeInteger())

@@ -1,11 +1,11 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import { described } from './described.ts'
 import { hitProblems } from './problems.ts'
 
 const hitReasons = () => [...Object.keys(HIT_REASONS), ...hitProblems()]
 
-const text = () => z.string()
+const text = () => v.string()
 
 /** The response headers that a client can rely on. */
 export const HEADERS = {
@@ -19,7 +19,7 @@ export const HEADERS = {
     },
     schema: () => {
       const reasons = hitReasons().join('|')
-      return z.string().check(z.regex(new RegExp(`^(counted|queued|unknown|ignored; reason=(${reasons}))$`)))
+      return v.pipe(v.string(), v.regex(new RegExp(`^(counted|queued|unknown|ignored; reason=(${reasons}))$`)))
     },
   },
   'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: text },
@@ -27,13 +27,13 @@ export const HEADERS = {
   'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: text },
   'Retry-After': {
     description: 'Seconds to wait before trying again.',
-    schema: () => z.string().check(z.regex(/^\d+$/)),
+    schema: () => v.pipe(v.string(), v.regex(/^\d+$/)),
   },
   'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: text },
   'Content-Security-Policy': { description: 'What the page may load: only its own script and style.', schema: text },
   'Idempotent-Replayed': {
     description: 'Present if an earlier request with the same key was served. This one changed nothing.',
-    schema: () => z.literal('true'),
+    schema: () => v.literal('true'),
   },
   Location: { description: 'The URL of the file.', schema: text },
 } as const
@@ -45,19 +45,19 @@ export const MAX_IDEMPOTENCY_KEY = 255
 
 const idempotencyKey = (period: string, otherContents: string) =>
   described(
-    z.string().check(z.minLength(1), z.maxLength(MAX_IDEMPOTENCY_KEY)),
+    v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_IDEMPOTENCY_KEY)),
     `A value unique to this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
   )
 const always = (scope: string) =>
   idempotencyKey('At any later time', `With another body${scope}, it is refused: \`idempotency_key_reused\`.`)
 
 export const userAgent = (whoElse: string) => ({
-  'User-Agent': described(z.optional(z.string()), `Clients that identify themselves as bots are not counted${whoElse}`),
+  'User-Agent': described(v.optional(v.string()), `Clients that identify themselves as bots are not counted${whoElse}`),
 })
 
 /** The `Idempotency-Key` of increments. */
 export const incrementKey = () => ({
-  'Idempotency-Key': z.optional(
+  'Idempotency-Key': v.optional(
     idempotencyKey(
       'For 24 hours (`PRUNING.idempotency_hours`)',
       'So does one with another body: the first one counts.',
@@ -65,6 +65,6 @@ export const incrementKey = () => ({
   ),
 })
 /** That of requests that set, delete, rename or merge a counter. */
-export const settingKey = () => ({ 'Idempotency-Key': z.optional(always(' for the same counter')) })
+export const settingKey = () => ({ 'Idempotency-Key': v.optional(always(' for the same counter')) })
 /** That of imports, which require it. */
 export const importKey = () => ({ 'Idempotency-Key': always('') })

@@ -1,5 +1,5 @@
-import * as z from 'zod/mini'
-import { described } from './described.ts'
+import * as v from 'valibot'
+import { described, whole } from './described.ts'
 
 /** All problems by their stable code. */
 export const PROBLEMS = {
@@ -93,27 +93,27 @@ export const problemDocument = /* @__PURE__ */ problemSchema()
 function problemSchema() {
   const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
   return described(
-    z.strictObject({
-      type: described(z.string(), 'The code as a URI.'),
-      title: described(z.string(), 'What the code means in general.'),
-      status: described(z.int(), 'The HTTP status.'),
+    v.strictObject({
+      type: described(v.string(), 'The code as a URI.'),
+      title: described(v.string(), 'What the code means in general.'),
+      status: described(whole, 'The HTTP status.'),
       code: described(
-        z.enum(codes),
+        v.picklist(codes),
         `Stable: use it to tell problems apart. ${codes.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
       ),
-      detail: described(z.string(), 'What happened this time and what to do about it.'),
+      detail: described(v.string(), 'What happened this time and what to do about it.'),
       errors: described(
-        z.optional(z.array(z.strictObject({ field: z.string(), message: z.string() }))),
+        v.optional(v.array(v.strictObject({ field: v.string(), message: v.string() }))),
         'The first 20 invalid fields, each with its rule.',
       ),
-      requestId: described(z.string(), 'The id under which the Worker logs this request.'),
+      requestId: described(v.string(), 'The id under which the Worker logs this request.'),
     }),
     { id: 'Problem', description: 'A problem document (RFC 9457).' },
   )
 }
 
 /** A problem document with one of some codes, for the typed client. */
-export type ProblemDocument<Code extends ProblemCode> = Omit<z.output<typeof problemDocument>, 'code'> & {
+export type ProblemDocument<Code extends ProblemCode> = Omit<v.InferOutput<typeof problemDocument>, 'code'> & {
   code: Code
 }
 

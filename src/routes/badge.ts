@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
-import { parsed } from '../config/setting-schemas.ts'
+import { parsed, textThat } from '../config/setting-schemas.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { countIn } from '../counters/read/read-counters.ts'
@@ -11,8 +11,8 @@ import { type AppEnv, Routes } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
 import { operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject } from '../openapi/described.ts'
-import { choice, once, prefixField } from '../service/check-input.ts'
+import { count, described, namedObject, whole } from '../openapi/described.ts'
+import { choice, type ParametersOf, prefixField } from '../service/check-input.ts'
 import { listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readRecent, readRecentSum, readSum } from '../service/read.ts'
 import {
@@ -39,42 +39,42 @@ const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a co
 const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
 
 const look = () => ({
-  label: once(z.optional(z.string().check(z.refine(isBadgeText, LABEL_RULE)))),
-  color: once(z.optional(parsed(parseColor, COLOR_RULE))),
-  label_color: once(z.optional(parsed(parseColor, COLOR_RULE))),
-  period: once(z._default(choice(PERIODS), 'all')),
-  compact: once(z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false')),
+  label: v.optional(textThat(LABEL_RULE, isBadgeText)),
+  color: v.optional(parsed(parseColor, COLOR_RULE)),
+  label_color: v.optional(parsed(parseColor, COLOR_RULE)),
+  period: v.optional(choice(PERIODS), 'all'),
+  compact: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
 })
 
-export const svgQuery = () => ({ ...look(), style: once(z._default(choice(BADGE_STYLES), 'flat')) })
+export const svgQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES), 'flat') })
 
-export type SvgQuery = z.output<z.ZodMiniObject<ReturnType<typeof svgQuery>>>
+export type SvgQuery = ParametersOf<typeof svgQuery>
 
 // shields.io draws what the JSON says, and has one more style.
-const jsonQuery = () => ({ ...look(), style: once(z.optional(choice([...BADGE_STYLES, 'social']))) })
+const jsonQuery = () => ({ ...look(), style: v.optional(choice([...BADGE_STYLES, 'social'])) })
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
 function jsonAnswers() {
   const shown = namedObject('ShieldsBadge', {
-    schemaVersion: z.literal(1),
-    label: z.string(),
-    message: described(z.string(), 'The count, formatted for display.'),
-    color: z.string(),
-    labelColor: z.optional(z.string()),
-    style: z.optional(z.string()),
-    cacheSeconds: z.int(),
+    schemaVersion: v.literal(1),
+    label: v.string(),
+    message: described(v.string(), 'The count, formatted for display.'),
+    color: v.string(),
+    labelColor: v.optional(v.string()),
+    style: v.optional(v.string()),
+    cacheSeconds: whole,
     count: described(
-      z.optional(count),
+      v.optional(count),
       'The count as a number; left out for shields.io, which rejects unknown members.',
     ),
   })
   const wrong = namedObject('ShieldsError', {
-    schemaVersion: z.literal(1),
-    label: z.string(),
-    message: described(z.string(), 'What went wrong.'),
-    color: z.string(),
-    isError: z.literal(true),
-    cacheSeconds: z.int(),
+    schemaVersion: v.literal(1),
+    label: v.string(),
+    message: described(v.string(), 'What went wrong.'),
+    color: v.string(),
+    isError: v.literal(true),
+    cacheSeconds: whole,
   })
   return answersOf('The badge.', { schema: shown }, (status) => ({
     schema: wrong,

@@ -1,11 +1,12 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { callerOf } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
 import { operation, route } from '../openapi/contract.ts'
-import { choice, once, prefixField } from '../service/check-input.ts'
+import { described } from '../openapi/described.ts'
+import { choice, prefixField } from '../service/check-input.ts'
 import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
 import { listedPrefix } from '../service/named-counters.ts'
 import { SVG_HEADERS } from '../views/badge.ts'
@@ -14,7 +15,9 @@ import { answerImage, CACHE_CONTROL, type ImageSubject, svgAnswers } from './pub
 
 const PERIODS = Object.keys(CHART_PERIODS) as ChartPeriod[]
 
-const chartQuery = () => ({ period: once(z._default(choice(PERIODS), '30d'), 'Days or months up to now, in UTC.') })
+const chartQuery = () => ({
+  period: described(v.optional(choice(PERIODS), '30d'), 'Days or months up to now, in UTC.'),
+})
 
 const totalChart = route('get', '/chart/{type}.svg', 'anyone', {
   query: () => ({ ...chartQuery(), prefix: prefixField() }),

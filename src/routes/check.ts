@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
@@ -7,7 +7,7 @@ import { callerOf, visitorOf } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
-import { once } from '../service/check-input.ts'
+import { choice, type ParametersOf } from '../service/check-input.ts'
 import { checkVisit, type Visitor } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { checkPage } from '../views/dashboard/check.ts'
@@ -16,9 +16,9 @@ import { guarded, siteOf } from './dashboard.ts'
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
 const checkQuery = () => ({
-  type: once(z.string()),
-  page: once(z._default(z.string(), '')),
-  automated: once(z._default(z.enum(['0', '1']), '0')),
+  type: v.string(),
+  page: v.optional(v.string(), ''),
+  automated: v.optional(choice(['0', '1']), '0'),
 })
 
 /**
@@ -54,7 +54,7 @@ export const LOCAL_HOST = /.::1.|127.*\d|localhost/
  */
 async function checkHit(
   c: Context<AppEnv>,
-  { type: name, page: typed, automated }: z.output<z.ZodMiniObject<ReturnType<typeof checkQuery>>>,
+  { type: name, page: typed, automated }: ParametersOf<typeof checkQuery>,
 ): Promise<HitCheck> {
   const caller = callerOf(c)
   const visitor = visitorOf(c)

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { MAX_READ } from '../counters/read/read-counters.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
@@ -18,13 +18,16 @@ import {
 
 const reading = () =>
   namedObject('Reading', {
-    type: z.string(),
-    key: z.string(),
+    type: v.string(),
+    key: v.string(),
     count: described(count, 'The count: total + pending.'),
     total: described(count, 'The rolled-up part.'),
     pending: described(count, 'The part not yet rolled up; 0 if `rolled`.'),
-    consistency: described(z.enum(['exact', 'rolled']), '`rolled`: as of the last roll-up, without the pending part.'),
-    rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
+    consistency: described(
+      v.picklist(['exact', 'rolled']),
+      '`rolled`: as of the last roll-up, without the pending part.',
+    ),
+    rolledUpAt: described(v.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
 const NEVER_COUNTED = { count: 0, total: 0, pending: 0, consistency: 'exact', rolledUpAt: null }
@@ -63,7 +66,7 @@ export const readManyContract = () =>
     tag: 'Reading',
     summary: 'List counters',
     description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
-    answers: ok('The counters.', z.strictObject({ counters: z.array(reading()) })),
+    answers: ok('The counters.', v.strictObject({ counters: v.array(reading()) })),
     problems: [...READING],
     examples: {
       two: {
@@ -119,16 +122,16 @@ export const totalOfTypeContract = () =>
     answers: ok(
       'The total.',
       namedObject('TypeTotal', {
-        type: z.string(),
-        prefix: z.nullable(z.string()),
+        type: v.string(),
+        prefix: v.nullable(v.string()),
         count: described(count, 'total, plus pending if the answer is exact.'),
         total: described(count, 'The rolled-up part.'),
         pending: described(
-          z.nullable(count),
+          v.nullable(count),
           'The part that has not been rolled up yet; null unless the answer is exact.',
         ),
-        consistency: z.enum(['exact', 'rolled']),
-        rolledUpAt: described(z.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
+        consistency: v.picklist(['exact', 'rolled']),
+        rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
       }),
     ),
     problems: ['too_many_keys', ...READING],

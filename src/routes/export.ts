@@ -1,10 +1,10 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { exportCounts } from '../counters/read/export.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/check-input.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
 
 const MAX_LIMIT = 1_000
 
@@ -12,9 +12,10 @@ const exportRoute = route('get', '/v1/export/{type}', 'read', {
   query: () => ({
     // The record id of the last counter, in hexadecimal.
     after: afterField(
-      z.pipe(
-        z.string({ error: AFTER_RULE }).check(z.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)),
-        z.transform((text) => BigInt(`0x${text}`)),
+      v.pipe(
+        v.string(AFTER_RULE),
+        v.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE),
+        v.transform((text) => BigInt(`0x${text}`)),
       ),
     ),
     limit: limitField(
@@ -22,8 +23,8 @@ const exportRoute = route('get', '/v1/export/{type}', 'read', {
       MAX_LIMIT,
       'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
     ),
-    by: once(
-      z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
+    by: described(
+      v.optional(v.picklist(['total', 'day'], 'must be "total" (the default) or "day"'), 'total'),
       'A row for each counter, or for each day of a counter.',
     ),
   }),
@@ -40,12 +41,12 @@ export const exportCountsContract = () =>
     answers: ok(
       'A page of rows.',
       namedObject('ExportPage', {
-        rows: z.array(
-          z.strictObject({
-            key: z.string(),
+        rows: v.array(
+          v.strictObject({
+            key: v.string(),
             count,
             day: described(
-              z.optional(z.iso.date()),
+              v.optional(v.pipe(v.string(), v.isoDate())),
               'The day (UTC). By day, a row without it holds the counts that belong to no day.',
             ),
           }),

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { countIn, readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
@@ -10,9 +10,8 @@ import { callerOf, finished } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { pathType, readQuery } from '../http/url.ts'
 import { type Isolate, openBackgroundDatabase } from '../isolate.ts'
-import { once } from '../service/check-input.ts'
 
-const firstRunQuery = () => ({ type: once(z.string()) })
+const firstRunQuery = () => ({ type: v.string() })
 
 /**
  * What the dashboard waits for while a type has no numbers: its first counter, which is rolled up at once, or why the latest hit did

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
@@ -21,14 +21,14 @@ export const readHealthContract = () =>
     answers: {
       200: {
         description: 'The Worker and its database work.',
-        schema: namedObject('Healthy', { status: z.literal('ok'), database: z.literal('ok') }),
+        schema: namedObject('Healthy', { status: v.literal('ok'), database: v.literal('ok') }),
       },
       503: {
         description: 'The database is unavailable or not ready. Configuration errors are a problem document.',
         schema: namedObject('Unhealthy', {
-          status: z.literal('unavailable'),
-          database: described(z.string(), 'The code of the problem with the database.'),
-          detail: z.string(),
+          status: v.literal('unavailable'),
+          database: described(v.string(), 'The code of the problem with the database.'),
+          detail: v.string(),
         }),
         headers: ['Retry-After'],
       },

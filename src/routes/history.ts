@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { HISTORY_UNITS, MAX_POINTS } from '../counters/history/history-range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/totals.ts'
 import { askedPrefix } from '../http/authorization.ts'
@@ -9,14 +9,13 @@ import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { prefixField } from '../service/check-input.ts'
 import { historyQuery, counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
 
-const clock = () => z.iso.datetime({ offset: true })
 const points = () => ({
-  by: z.enum(HISTORY_UNITS),
-  timeZone: z.string(),
-  from: clock(),
-  to: described(clock(), 'Exclusive.'),
+  by: v.picklist(HISTORY_UNITS),
+  timeZone: v.string(),
+  from: instant,
+  to: described(instant, 'Exclusive.'),
   points: described(
-    z.array(z.strictObject({ start: clock(), count })),
+    v.array(v.strictObject({ start: instant, count })),
     'All periods of the range, including those without counts.',
   ),
 })
@@ -46,14 +45,14 @@ export const historyOfCounterContract = () =>
     answers: ok(
       'The counts of the periods, and the adjustments.',
       namedObject('History', {
-        type: z.string(),
-        key: z.string(),
+        type: v.string(),
+        key: v.string(),
         ...points(),
         adjustments: described(
-          z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
+          v.array(v.strictObject({ at: instant, kind: v.picklist(ADJUSTMENT_KINDS), count })),
           'Counts that were set or imported.',
         ),
-        consistency: described(z.enum(['exact', 'rolled']), '`rolled`: without pending counts.'),
+        consistency: described(v.picklist(['exact', 'rolled']), '`rolled`: without pending counts.'),
       }),
     ),
     problems: [...DATABASE],
@@ -85,7 +84,7 @@ export const historyOfTypeContract = () =>
     summary: 'Get the history of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',
-    answers: ok('The counts of the periods.', namedObject('TypeHistory', { type: z.string(), ...points() })),
+    answers: ok('The counts of the periods.', namedObject('TypeHistory', { type: v.string(), ...points() })),
     problems: ['too_many_keys', ...DATABASE],
     examples: {
       days: {

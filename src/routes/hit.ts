@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { Config } from '../config/config.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
@@ -14,24 +14,22 @@ import { operation, route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
-import { namedFields, once } from '../service/check-input.ts'
+import { strictObject } from '../schema-errors.ts'
+import { namedFields } from '../service/check-input.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest, Problem } from '../service/problem.ts'
 
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
-  type: once(z.string({ error: 'must be the name of a counter type' }), TYPE_DESCRIPTION),
-  key: once(
-    z.string({ error: 'must be a key' }),
+  type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
+  key: described(
+    v.string('must be a key'),
     'The key, percent-encoded. A page’s path counts as people read it: `/caf%C3%A9` is `/café`.',
   ),
-  automated: once(
-    z.pipe(
-      z._default(z.enum(['0', '1'], { error: 'must be 0 or 1' }), '0'),
-      z.transform((value) => value === '1'),
-    ),
-    AUTOMATED,
+  automated: v.pipe(
+    described(v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'), AUTOMATED),
+    v.transform((value) => value === '1'),
   ),
 })
 
@@ -50,12 +48,12 @@ const postHit = route('post', '/hit', 'anyone', {
   query: hitQuery,
   body: {
     schema: () =>
-      z.strictObject(
+      strictObject(
         {
           ...namedFields,
-          automated: described(z._default(z.boolean({ error: 'must be true or false' }), false), AUTOMATED),
+          automated: described(v.optional(v.boolean('must be true or false'), false), AUTOMATED),
         },
-        { error: 'must be an object with type and key' },
+        'must be an object with type and key',
       ),
     // Fits a type's name and a key of 512 bytes, escaped as \u00xx.
     maxBytes: 8 * 1024,
@@ -218,7 +216,7 @@ function pixel(said: string): Response {
   return new Response(PIXEL, { headers })
 }
 
-type Hit = z.infer<ReturnType<typeof postHit.body.schema>>
+type Hit = v.InferOutput<ReturnType<typeof postHit.body.schema>>
 
 /** @throws {Problem} */
 async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }: Hit): Promise<Visit> {

@@ -1,13 +1,21 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
-import { described, namedObject } from '../openapi/described.ts'
+import { described, namedObject, whole } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
-import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/check-input.ts'
+import { strictObject } from '../schema-errors.ts'
+import {
+  dateField,
+  importedCountField,
+  listEntry,
+  listField,
+  MAX_LIST_BYTES,
+  MAX_LISTED,
+} from '../service/check-input.ts'
 import { listedCounters } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 
@@ -16,16 +24,15 @@ const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (
 
 const row = () =>
   listEntry('ImportedCount', {
-    count: described(importedCountField(), 'The number to add; beyond 2^53, as a string of digits.'),
-    day: described(z.optional(z.iso.date({ error: DAY_RULE })), 'The day of the history to add to (UTC).'),
+    count: importedCountField(),
+    day: described(v.optional(dateField(DAY_RULE)), 'The day of the history to add to (UTC).'),
   })
 
 const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
   body: {
     maxBytes: MAX_LIST_BYTES,
-    schema: () =>
-      z.strictObject({ counters: listField(row(), 'counters') }, { error: 'must be an object with counters' }),
+    schema: () => strictObject({ counters: listField(row(), 'counters') }, 'must be an object with counters'),
   },
 })
 
@@ -51,7 +58,7 @@ export const addImportContract = () =>
       200: {
         description: 'Added, by this or an earlier request with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
-        schema: namedObject('Imported', { imported: described(z.int(), 'The number of rows.') }),
+        schema: namedObject('Imported', { imported: described(whole, 'The number of rows.') }),
       },
     },
     problems: [...ADJUSTING],

@@ -1,14 +1,14 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { countIn } from '../counters/read/read-counters.ts'
 import { checkScope, checkTypes } from '../http/authorization.ts'
 import { idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
 import { operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject, whole } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problems.ts'
-import { byField, incrementList, MAX_LIST_BYTES, MAX_LISTED, once, shortBody } from '../service/check-input.ts'
+import { byField, incrementList, MAX_LIST_BYTES, MAX_LISTED, shortBody } from '../service/check-input.ts'
 import { addToCounters } from '../service/count-visit.ts'
 import { listedCounters } from '../service/named-counters.ts'
 import { readCounters } from '../service/read.ts'
@@ -18,8 +18,8 @@ const ADVICE = 'Retry with the same Idempotency-Key to count it exactly once.'
 
 const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
   query: () => ({
-    return: once(
-      z.optional(z.literal('count', { error: 'must be "count" if given' })),
+    return: described(
+      v.optional(v.literal('count', 'must be "count" if given')),
       '`count`: return the new count too. For types that are not public, this needs the scope `manage`.',
     ),
   }),
@@ -38,11 +38,11 @@ export const incrementContract = () =>
       200: {
         description: 'Counted: committed to the database.',
         schema: namedObject('Added', {
-          type: z.string(),
-          key: z.string(),
-          added: z.int(),
+          type: v.string(),
+          key: v.string(),
+          added: whole,
           count: described(
-            z.optional(z.nullable(count)),
+            v.optional(v.nullable(count)),
             'The new count, if requested; null if it was counted but could not be read.',
           ),
         }),
@@ -50,7 +50,7 @@ export const incrementContract = () =>
       },
       202: {
         description: 'Queued, because the database is unavailable. It will be counted later.',
-        schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.optional(z.null()) }),
+        schema: v.strictObject({ type: v.string(), key: v.string(), added: whole, count: v.optional(v.null()) }),
         headers: ['X-Hit'],
       },
     },
@@ -90,7 +90,7 @@ export const incrementContract = () =>
     },
   })
 
-const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
+const accepted = () => namedObject('Accepted', { accepted: described(whole, 'The number of increments.') })
 
 const incrementMany = route('post', '/v1/increments', 'count', {
   typesInBody: true,

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { ofSameKey } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { parsed } from '../config/setting-schemas.ts'
@@ -14,7 +14,7 @@ import { described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
 import type { Caller } from '../service/caller.ts'
-import { keyField, once, shortBody } from '../service/check-input.ts'
+import { keyField, shortBody } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 
@@ -27,7 +27,7 @@ const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: objec
       200: {
         description: 'Done, by this or an earlier request with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
-        schema: namedObject('Moved', { type: z.string(), key: z.string() }),
+        schema: namedObject('Moved', { type: v.string(), key: v.string() }),
       },
     },
     problems: ['no_such_counter', 'history_too_large', ...ADJUSTING, ...own],
@@ -45,19 +45,22 @@ const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: objec
 const BELOW_RULE = 'must be a whole number'
 
 const also = () =>
-  once(
-    z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false'),
+  described(
+    v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
     '`true`: the same for the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
   )
 
 const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
   query: () => ({
     also: also(),
-    below: once(z.optional(parsed((digits) => (/^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null), BELOW_RULE)), {
-      type: 'integer',
-      pattern: undefined,
-      description: 'Delete only if the count is below this number at that instant.',
-    }),
+    below: described(
+      v.optional(parsed((digits) => (/^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null), BELOW_RULE)),
+      {
+        type: 'integer',
+        pattern: undefined,
+        description: 'Delete only if the count is below this number at that instant.',
+      },
+    ),
   }),
 })
 

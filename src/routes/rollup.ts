@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { Config } from '../config/config.ts'
 import type { TotalsStore } from '../counters/ledger/totals.ts'
 import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/roll-up.ts'
@@ -6,7 +6,7 @@ import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject, whole } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
 
@@ -18,19 +18,19 @@ const POLL_MS = 2_000
 const summary = () =>
   namedObject('RollUpSummary', {
     outcome: described(
-      z.enum(['complete', 'partial', 'busy']),
+      v.picklist(['complete', 'partial', 'busy']),
       '`partial`: the next run continues where this one stopped.',
     ),
     moved: described(count, 'The sum of the counts moved into totals.'),
-    counters: z.int(),
-    slots: z.int(),
-    pages: described(z.int(), 'The number of transactions.'),
-    overtaken: described(z.int(), 'Pages that a concurrent run moved first.'),
-    stuck: described(z.int(), 'Counters whose totals are at the 64-bit limit. Their counts stay pending, and exact.'),
-    statements: z.int(),
-    milliseconds: z.number(),
-    left: described(z.nullable(z.int()), 'Slots that are still pending; null if not checked.'),
-    behindSeconds: described(z.nullable(z.int()), 'Seconds since nothing was pending; null if never.'),
+    counters: whole,
+    slots: whole,
+    pages: described(whole, 'The number of transactions.'),
+    overtaken: described(whole, 'Pages that a concurrent run moved first.'),
+    stuck: described(whole, 'Counters whose totals are at the 64-bit limit. Their counts stay pending, and exact.'),
+    statements: whole,
+    milliseconds: v.number(),
+    left: described(v.nullable(whole), 'Slots that are still pending; null if not checked.'),
+    behindSeconds: described(v.nullable(whole), 'Seconds since nothing was pending; null if never.'),
   })
 
 const rollUpOnce = route('post', '/v1/rollup', 'manage')

@@ -1,15 +1,15 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
-import { count, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { afterField, limitField, nextField, once } from '../service/check-input.ts'
+import { afterField, limitField, nextField } from '../service/check-input.ts'
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({
-    prefix: once(z._default(z.string(), ''), 'The beginning of the keys.'),
-    after: afterField(z.string()),
+    prefix: described(v.optional(v.string(), ''), 'The beginning of the keys.'),
+    after: afterField(v.string()),
     limit: limitField(MAX_PAGE, 20, 'Maximum number of counters on a page'),
   }),
 })
@@ -24,7 +24,7 @@ export const searchKeysContract = () =>
     answers: ok(
       'A page of counters.',
       namedObject('SearchPage', {
-        counters: z.array(z.strictObject({ key: z.string(), count })),
+        counters: v.array(v.strictObject({ key: v.string(), count })),
         next: nextField(),
       }),
     ),

@@ -1,9 +1,9 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { setCounter } from '../counters/changes/set-counter.ts'
 import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject, whole } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
 import { countField, shortBody } from '../service/check-input.ts'
@@ -33,11 +33,11 @@ export const setCountContract = () =>
         description: 'Set, by this or an earlier request with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
         schema: namedObject('Setting', {
-          type: z.string(),
-          key: z.string(),
-          count: z.int(),
+          type: v.string(),
+          key: v.string(),
+          count: whole,
           added: described(
-            z.nullable(count),
+            v.nullable(count),
             'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
           ),
         }),

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { countStatements } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import {
@@ -25,7 +25,7 @@ import { described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
 
-const names = (description: string) => described(z.array(z.string()), description)
+const names = (description: string) => described(v.array(v.string()), description)
 
 const readSetup = route('get', '/v1/setup', 'manage')
 
@@ -38,7 +38,7 @@ export const readSetupContract = () =>
     answers: ok(
       'The state of the tables.',
       namedObject('Setup', {
-        ready: described(z.boolean(), 'Whether nothing is missing.'),
+        ready: described(v.boolean(), 'Whether nothing is missing.'),
         missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
         pending: names('The migrations not recorded as applied.'),
         statements: names('Statements that create what is missing, for a deploy request.'),

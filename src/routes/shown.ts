@@ -1,15 +1,15 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { type CounterAddress, pageKey } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
-import { InvalidInput } from '../field-errors.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described } from '../openapi/described.ts'
 import { READING } from '../openapi/problems.ts'
+import { InvalidInput } from '../schema-errors.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readSum } from '../service/read.ts'
 
@@ -21,7 +21,7 @@ const RULE = `must be given 1 to ${MAX_READ} times`
 const whatIsShown = route('get', '/v1/shown', 'anyone', {
   query: () => ({
     of: described(
-      z.array(z.string(), { error: RULE }).check(z.minLength(1, RULE), z.maxLength(MAX_READ, RULE)),
+      v.pipe(v.array(v.string(), RULE), v.minLength(1, RULE), v.maxLength(MAX_READ, RULE)),
       `\`TYPE KEY\`, or \`TYPE* PREFIX\` for a total, of which there may be ${MAX_TOTALS}. Repeat the parameter for each.`,
     ),
   }),
@@ -35,7 +35,7 @@ export const shownContract = () =>
     description:
       'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong, not public or one total too many is null, so that it does not affect the others.',
     revalidated: true,
-    answers: ok('The counts.', z.array(z.nullable(count))),
+    answers: ok('The counts.', v.array(v.nullable(count))),
     problems: [...READING],
     examples: {
       page: {

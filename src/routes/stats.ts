@@ -1,17 +1,17 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS } from '../counters/calendar.ts'
 import { PERIOD_NAMES, type PeriodName } from '../counters/history/comparison.ts'
 import { knownTimeZone } from '../counters/history/history-range.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
 import { readAgreement } from '../counters/verify/round.ts'
-import { InvalidInput } from '../field-errors.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
-import { once } from '../service/check-input.ts'
+import { InvalidInput } from '../schema-errors.ts'
+import { choice } from '../service/check-input.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
 import { drawPicture } from '../views/preview-picture.ts'
@@ -31,9 +31,9 @@ const SHOWN_BY_ITSELF = { period: '30d', tz: 'UTC' } as const
 const PUBLIC_PERIODS = PERIOD_NAMES.filter((name) => name !== 'custom') as Exclude<PeriodName, 'custom'>[]
 
 const publicQuery = () => ({
-  type: once(z.optional(z.string())),
-  period: once(z._default(z.enum(PUBLIC_PERIODS), '30d')),
-  tz: once(z._default(z.string(), 'UTC')),
+  type: v.optional(v.string()),
+  period: v.optional(choice(PUBLIC_PERIODS), '30d'),
+  tz: v.optional(v.string(), 'UTC'),
 })
 
 /** Milliseconds that the page waits for its numbers. */

@@ -1,61 +1,61 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import { SPELLINGS } from '../counters/keys/counter-address.ts'
 import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
-import { count, described, instant, namedObject } from '../openapi/described.ts'
+import { count, described, instant, namedObject, whole } from '../openapi/described.ts'
 import { FINDING_CODES, statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
 
-const figure = () => z.nullable(count)
+const figure = () => v.nullable(count)
 
 const statusSchema = () =>
   namedObject('Status', {
-    version: z.string(),
-    healthy: described(z.boolean(), 'True if there are no problems.'),
+    version: v.string(),
+    healthy: described(v.boolean(), 'True if there are no problems.'),
     problems: described(
-      z.array(
-        z.strictObject({
-          code: z.enum(FINDING_CODES),
-          detail: described(z.string(), 'What it means and what to do.'),
+      v.array(
+        v.strictObject({
+          code: v.picklist(FINDING_CODES),
+          detail: described(v.string(), 'What it means and what to do.'),
         }),
       ),
       'Problems that need attention.',
     ),
-    notes: described(z.array(z.string()), 'What is not a problem, but good to know.'),
+    notes: described(v.array(v.string()), 'What is not a problem, but good to know.'),
     unavailable: described(
-      z.array(
-        z.strictObject({
-          part: z.enum(SURVEY_PARTS),
+      v.array(
+        v.strictObject({
+          part: v.picklist(SURVEY_PARTS),
           reason: described(
-            z.string(),
+            v.string(),
             '`refused` (by the server), `not_understood`, or the code of the database error.',
           ),
         }),
       ),
       'Parts that could not be read; their members are null.',
     ),
-    pendingSlots: described(z.nullable(z.int()), `Slots with pending counts, up to ${MAX_COUNTED}.`),
-    pendingSlotsAtLeast: described(z.boolean(), 'True if there may be more.'),
-    prunableSlots: described(z.nullable(z.int()), 'Empty slots that can be pruned.'),
-    prunableSlotsAtLeast: z.boolean(),
-    rollUp: z.strictObject({
-      running: z.nullable(z.boolean()),
-      lastRunAt: z.nullable(instant),
-      caughtUpAt: described(z.nullable(instant), 'When nothing was last pending; null if never.'),
-      behindSeconds: described(z.nullable(z.int()), 'Seconds since `caughtUpAt`.'),
+    pendingSlots: described(v.nullable(whole), `Slots with pending counts, up to ${MAX_COUNTED}.`),
+    pendingSlotsAtLeast: described(v.boolean(), 'True if there may be more.'),
+    prunableSlots: described(v.nullable(whole), 'Empty slots that can be pruned.'),
+    prunableSlotsAtLeast: v.boolean(),
+    rollUp: v.strictObject({
+      running: v.nullable(v.boolean()),
+      lastRunAt: v.nullable(instant),
+      caughtUpAt: described(v.nullable(instant), 'When nothing was last pending; null if never.'),
+      behindSeconds: described(v.nullable(whole), 'Seconds since `caughtUpAt`.'),
     }),
-    history: z.nullable(z.strictObject({ oldestHour: z.nullable(instant) })),
-    database: z.strictObject({
-      version: z.nullable(z.string()),
-      isolation: z.nullable(z.string()),
-      latencyMs: z.nullable(z.number()),
+    history: v.nullable(v.strictObject({ oldestHour: v.nullable(instant) })),
+    database: v.strictObject({
+      version: v.nullable(v.string()),
+      isolation: v.nullable(v.string()),
+      latencyMs: v.nullable(v.number()),
     }),
     contention: described(
-      z.nullable(
-        z.strictObject({
+      v.nullable(
+        v.strictObject({
           since: instant,
           rowLockWaits: figure(),
           rowLockWaitsNow: figure(),
@@ -65,25 +65,25 @@ const statusSchema = () =>
       ),
       'Lock statistics, kept by the database server since it started.',
     ),
-    sizes: z.nullable(
-      z.strictObject({
-        estimated: described(z.boolean(), 'Always true: database servers only estimate these figures.'),
-        tables: z.array(z.strictObject({ name: z.string(), rows: count, dataBytes: count, indexBytes: count })),
+    sizes: v.nullable(
+      v.strictObject({
+        estimated: described(v.boolean(), 'Always true: database servers only estimate these figures.'),
+        tables: v.array(v.strictObject({ name: v.string(), rows: count, dataBytes: count, indexBytes: count })),
       }),
     ),
     isolate: described(
-      z.strictObject({
-        breaker: z.enum(['open', 'closed']),
-        counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
-        reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
+      v.strictObject({
+        breaker: v.picklist(['open', 'closed']),
+        counting: v.strictObject({ waiting: whole, flushes: whole }),
+        reading: v.strictObject({ waiting: whole, queries: whole }),
         ignored: described(
-          z.array(
-            z.strictObject({
-              type: z.string(),
-              reason: z.string(),
-              cause: z.string(),
-              advice: z.string(),
-              origin: z.nullable(z.string()),
+          v.array(
+            v.strictObject({
+              type: v.string(),
+              reason: v.string(),
+              cause: v.string(),
+              advice: v.string(),
+              origin: v.nullable(v.string()),
               at: instant,
             }),
           ),
@@ -93,19 +93,19 @@ const statusSchema = () =>
       'The isolate that served this request, one of many.',
     ),
     rateLimits: described(
-      z.strictObject({ counting: z.boolean(), reading: z.boolean(), newKeys: z.boolean() }),
+      v.strictObject({ counting: v.boolean(), reading: v.boolean(), newKeys: v.boolean() }),
       'Whether the rate limits of public requests are bound.',
     ),
-    types: z.array(
-      z.strictObject({
-        name: z.string(),
-        title: z.string(),
-        unit: described(z.string(), 'The unit of the counts, in the plural.'),
-        url: described(z.nullable(z.string()), 'The URL to which a key is appended.'),
-        also: described(z.nullable(z.string()), 'The type that counts the same visits once per visitor.'),
-        recordType: z.int(),
-        key: z.enum(['string', 'integer']),
-        sameKey: z.array(z.enum(SPELLINGS)),
+    types: v.array(
+      v.strictObject({
+        name: v.string(),
+        title: v.string(),
+        unit: described(v.string(), 'The unit of the counts, in the plural.'),
+        url: described(v.nullable(v.string()), 'The URL to which a key is appended.'),
+        also: described(v.nullable(v.string()), 'The type that counts the same visits once per visitor.'),
+        recordType: whole,
+        key: v.picklist(['string', 'integer']),
+        sameKey: v.array(v.picklist(SPELLINGS)),
       }),
     ),
   })

@@ -1,19 +1,19 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
 import { MAX_TOP, readPrefixRanking, readRanking, readTop } from '../counters/history/ranking.ts'
 import { partsBetween } from '../counters/history/selection.ts'
 import type { RankedCounter } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
-import { InvalidInput } from '../field-errors.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
+import { InvalidInput } from '../schema-errors.ts'
 import type { Caller } from '../service/caller.ts'
-import { choice, limitField, once, prefixField } from '../service/check-input.ts'
+import { choice, dateField, limitField, type ParametersOf, prefixField } from '../service/check-input.ts'
 import { readKept } from '../service/read.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
@@ -21,16 +21,15 @@ const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 /** The most days from `from` to `to`: a ranking reads more, the more parts they have. */
 const MAX_DAYS = 1_000
 
-const day = () =>
-  z.optional(z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)))
+const day = () => v.optional(dateField(DATE_RULE, /^(19[7-9]|20|2100)/))
 
 const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({
-    period: once(z._default(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
-    date: once(day(), 'Any day in the period. Default: today.'),
+    period: described(v.optional(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
+    date: described(day(), 'Any day in the period. Default: today.'),
     prefix: prefixField(),
-    from: once(day(), `Instead of a period: the first day of up to ${MAX_DAYS}.`),
-    to: once(day(), 'The end of these days, exclusive. Default: the end of this month.'),
+    from: described(day(), `Instead of a period: the first day of up to ${MAX_DAYS}.`),
+    to: described(day(), 'The end of these days, exclusive. Default: the end of this month.'),
     limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
 })
@@ -45,15 +44,15 @@ export const topCountersContract = () =>
     answers: ok(
       'The counters, highest count first.',
       namedObject('Top', {
-        type: z.string(),
-        period: described(z.enum([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
-        start: z.nullable(instant),
-        end: described(z.nullable(instant), 'Exclusive.'),
+        type: v.string(),
+        period: described(v.picklist([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
+        start: v.nullable(instant),
+        end: described(v.nullable(instant), 'Exclusive.'),
         certain: described(
-          z.boolean(),
+          v.boolean(),
           'False if a counter may be missing: of very many counters, only the first of each month, week or day are compared. The counts are exact.',
         ),
-        counters: z.array(z.strictObject({ key: z.string(), count })),
+        counters: v.array(v.strictObject({ key: v.string(), count })),
       }),
     ),
     problems: ['too_many_keys', ...DATABASE],
@@ -122,7 +121,7 @@ type AskedPeriod =
   | { period: 'all'; start: null; end: null }
   | { period: 'day' | 'week' | 'month' | 'custom'; start: number; end: number }
 
-type AskedTop = z.output<z.ZodMiniObject<ReturnType<typeof topCounters.query>>>
+type AskedTop = ParametersOf<typeof topCounters.query>
 
 /** @throws {InvalidInput} */
 function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPeriod {

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { Config } from '../config/config.ts'
 import { parsed } from '../config/setting-schemas.ts'
 import { readNames } from '../counters/keys/names.ts'
@@ -16,7 +16,7 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { ok, operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject, whole } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
 
@@ -36,15 +36,15 @@ export const verifyCountsContract = () =>
     answers: ok(
       'The number of counters checked on this page, and the mismatches.',
       namedObject('Verification', {
-        checked: z.int(),
-        wrong: z.array(
-          z.strictObject({
-            type: z.nullable(z.string()),
-            recordType: z.int(),
-            key: z.optional(z.nullable(z.string())),
-            recordId: z.nullable(z.string()),
-            what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
-            start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
+        checked: whole,
+        wrong: v.array(
+          v.strictObject({
+            type: v.nullable(v.string()),
+            recordType: whole,
+            key: v.optional(v.nullable(v.string())),
+            recordId: v.nullable(v.string()),
+            what: described(v.picklist(MISMATCHES), 'The kind of sum that is wrong.'),
+            start: described(v.nullable(v.string()), 'The start of the period; null for totals.'),
             is: count,
             shouldBe: count,
             difference: count,

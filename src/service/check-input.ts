@@ -1,160 +1,156 @@
-import * as z from 'zod/mini'
-import { parsed } from '../config/setting-schemas.ts'
+import * as v from 'valibot'
+import { parsed, textThat } from '../config/setting-schemas.ts'
+import { midnightOf } from '../counters/calendar.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
-import { fieldErrors } from '../field-errors.ts'
-import { type Description, described, namedObject, TYPE_DESCRIPTION } from '../openapi/described.ts'
+import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
+import { fieldErrors, object, parseInput, strictObject, unknownName } from '../schema-errors.ts'
 import { invalidRequest } from './problem.ts'
 
 // Created on first use: all of them take milliseconds of an isolate's start, and most isolates use few.
-const schemas = new WeakMap<() => unknown, z.ZodMiniType>()
+const schemas = new WeakMap<() => unknown, v.GenericSchema>()
 
-function onFirstUse<Schema extends z.ZodMiniType>(by: () => unknown, make: () => Schema): Schema {
+function onFirstUse<Schema extends v.GenericSchema>(by: () => unknown, make: () => Schema): Schema {
   const schema = (schemas.get(by) as Schema | undefined) ?? make()
   schemas.set(by, schema)
   return schema
 }
 
-function schemaOf<Shape extends z.core.$ZodShape>(shape: () => Shape) {
-  return onFirstUse(shape, () => z.strictObject(shape()))
+function schemaOf<Shape extends v.ObjectEntries>(shape: () => Shape) {
+  return onFirstUse(shape, () => object(shape()))
 }
 
-/** Whether a path has a parameter of this name. @param shape always the same function for a path */
-export function isParameter(shape: () => z.core.$ZodShape, name: string): boolean {
-  return Object.hasOwn(schemaOf(shape).shape, name)
+/** Checked parameters. @template Shape makes their schemas */
+export type ParametersOf<Shape extends () => v.ObjectEntries> = v.InferOutput<
+  v.ObjectSchema<ReturnType<Shape>, undefined>
+>
+
+/** The schema of a path's parameter, if there is one. @param shape always the same function for a path */
+export function parameterOf(shape: () => v.ObjectEntries, name: string): v.ObjectEntries[string] | undefined {
+  const { entries } = schemaOf(shape)
+  return Object.hasOwn(entries, name) ? entries[name] : undefined
 }
 
 /** @throws {Problem} 422 */
-export function checkParameters<Shape extends z.core.$ZodShape>(
+export function checkParameters<Shape extends v.ObjectEntries>(
   shape: () => Shape,
   parameters: Record<string, unknown>,
 ) {
-  const parsed = schemaOf(shape).safeParse(parameters)
-  if (parsed.success) return parsed.data
-  throw invalidRequest(
-    fieldErrors(parsed.error, 'query').map(({ field, message }) =>
-      message === 'is not known here' ? { field, message: 'is not a parameter of this path' } : { field, message },
-    ),
-  )
+  const parsed = parseInput(schemaOf(shape), parameters)
+  // Not by the schema: valibot ignores some names, such as `constructor`.
+  const unknown = Object.keys(parameters).filter((name) => parameterOf(shape, name) === undefined)
+  if (parsed.success && unknown.length === 0) return parsed.output
+  throw invalidRequest([
+    ...fieldErrors(parsed.issues ?? [], 'query'),
+    ...unknown.map((name) => unknownName([name], 'query', 'is not a parameter of this path')),
+  ])
 }
 
 /** Checks a client's value. @param make always the same function for a path @throws {Problem} 422 */
-export function check<Schema extends z.ZodMiniType>(make: () => Schema, value: unknown): z.infer<Schema> {
-  const parsed = onFirstUse(make, make).safeParse(value)
-  if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
-  return parsed.data
-}
-
-const single = z.transform((values: unknown, context) => {
-  if (!Array.isArray(values)) return values
-  if (values.length > 1) context.issues.push({ code: 'custom', message: 'must not be repeated', input: values })
-  return values[0]
-})
-
-/** A parameter that may occur once. */
-export function once<Schema extends z.ZodMiniType>(schema: Schema, as?: Description) {
-  const documented = as === undefined ? schema : described(schema, as)
-  return z.pipe(single, documented as Schema & z.core.$ZodType<unknown, unknown>)
+export function check<Schema extends v.GenericSchema>(make: () => Schema, value: unknown): v.InferOutput<Schema> {
+  const parsed = parseInput(onFirstUse(make, make), value)
+  if (!parsed.success) throw invalidRequest(fieldErrors(parsed.issues, 'body'))
+  return parsed.output
 }
 
 export const choice = <const Words extends readonly string[]>(words: Words) =>
-  z.enum(words, { error: `must be one of ${words.join(', ')}` })
+  v.picklist(words, `must be one of ${words.join(', ')}`)
 
-const exactInteger = z.int({
-  error: ({ code }) => {
-    if (code === 'too_big') return `Too big: expected int to be <=${Number.MAX_SAFE_INTEGER}`
-    if (code === 'too_small') return `Too small: expected int to be >=${Number.MIN_SAFE_INTEGER}`
-    return undefined // The rule of the union.
-  },
-})
+const exactInteger = (rule: string) => v.pipe(v.number(rule), v.safeInteger(rule))
+
+/** A day of the calendar, such as 2026-11-20. */
+export const dateField = (rule: string, years = /^/) => {
+  const day = textThat(rule, (text) => years.test(text) && !Number.isNaN(midnightOf(text)))
+  return described(day, { format: 'date' })
+}
+
+const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
+
+const KEY_RULE = `must be a string (or, for integer keys, a whole number up to ${Number.MAX_SAFE_INTEGER})`
 
 /** A key. `counterOfKey` checks that a number is for a type with integer keys. */
-export const keyField = z.union([z.string(), exactInteger], {
-  error: 'must be a string (or, for integer keys, a whole number)',
-})
+export const keyField = v.union([v.string(), exactInteger(KEY_RULE)], KEY_RULE)
 
 /** A body of a few fields. `example` is for error messages. */
-export const shortBody = <const Shape extends z.core.$ZodShape>(
+export const shortBody = <const Shape extends v.ObjectEntries>(
   maxBytes: number,
   example: string,
   shape: () => Shape,
-) => ({ maxBytes, schema: () => z.strictObject(shape(), { error: `must be an object such as ${example}` }) })
+) => ({ maxBytes, schema: () => strictObject(shape(), `must be an object such as ${example}`) })
 
 export const namedFields = {
-  type: described(z.string({ error: 'must be the name of a counter type' }), TYPE_DESCRIPTION),
+  type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
   key: described(keyField, 'The key, not percent-encoded.'),
 }
 
-export const listEntry = <const Shape extends z.core.$ZodShape>(id: string, more: Shape) =>
-  namedObject(id, { ...namedFields, ...more }, { error: 'must be an object' })
+export const listEntry = <const Shape extends v.ObjectEntries>(id: string, more: Shape) =>
+  described(strictObject({ ...namedFields, ...more }), { id })
 
 /** The most entries of a list in a body. With keys of 512 bytes they fit into `MAX_LIST_BYTES`. */
 export const MAX_LISTED = 1_000
 export const MAX_LIST_BYTES = 1024 * 1024
 
-export const listField = <Entry extends z.ZodMiniType>(entry: Entry, what: string) => {
+export const listField = <Entry extends v.GenericSchema>(entry: Entry, what: string) => {
   const rule = `must be a list of 1 to ${MAX_LISTED} ${what}`
-  return z.array(entry, { error: rule }).check(z.minLength(1, rule), z.maxLength(MAX_LISTED, rule))
+  return v.pipe(v.array(entry, rule), v.minLength(1, rule), v.maxLength(MAX_LISTED, rule))
 }
 
-const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
+export const countField = exactInteger(BY_RULE)
 
-export const countField = z.int({ error: BY_RULE })
-
-export const byField = described(z._default(countField, 1), 'The number to add.')
+export const byField = described(v.optional(countField, 1), 'The number to add.')
 
 export const increment = () => listEntry('Increment', { by: byField })
 
 export const incrementList = () =>
-  z.strictObject({ increments: listField(increment(), 'increments') }, { error: 'must be an object with increments' })
+  strictObject({ increments: listField(increment(), 'increments') }, 'must be an object with increments')
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 const IMPORTED_DIGITS = /^-?\d{1,19}$/
 
 /** An imported count. JSON numbers do not hold the largest counts exactly. */
 export const importedCountField = () =>
-  z
-    .pipe(
-      z.union(
-        [
-          exactInteger,
-          z.string().check(z.regex(IMPORTED_DIGITS, `Invalid string: must match pattern ${IMPORTED_DIGITS}`)),
-        ],
-        { error: IMPORTED_RULE },
+  v.pipe(
+    described(
+      v.union(
+        [exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(IMPORTED_DIGITS, IMPORTED_RULE))],
+        IMPORTED_RULE,
       ),
-      z.transform((value) => BigInt(value)),
-    )
-    .check(z.refine(fitsTotal, IMPORTED_RULE))
+      'The number to add; beyond 2^53, as a string of digits.',
+    ),
+    v.transform((value) => BigInt(value)),
+    v.check(fitsTotal, IMPORTED_RULE),
+  )
 
 export const AFTER_RULE = 'must be the "next" of the previous page'
 
-export const afterField = <Cursor extends z.ZodMiniType>(cursor: Cursor) =>
-  once(z.optional(cursor), 'The `next` of the previous page.')
+export const afterField = <Cursor extends v.GenericSchema>(cursor: Cursor) =>
+  described(v.optional(cursor), 'The `next` of the previous page.')
 
 export const nextField = () =>
-  described(z.nullable(z.string()), 'Pass it as `after` to get the next page; null on the last page.')
+  described(v.nullable(v.string()), 'Pass it as `after` to get the next page; null on the last page.')
 
 /** @param what the description, without a full stop */
 export const limitField = (max: number, usual: number, what: string) => {
   const message = `must be a whole number from 1 to ${max}`
   const limit = (digits: string) => (/^\d{1,9}$/.test(digits) && +digits >= 1 && +digits <= max ? +digits : null)
-  return once(z._default(parsed(limit, message), usual), {
+  return described(v.optional(parsed(limit, message), `${usual}`), {
     // The meaning, although a query string is text.
     type: 'integer',
     pattern: undefined,
     minimum: 1,
     maximum: max,
+    default: undefined,
     description: `${what}. Default: ${usual}.`,
   })
 }
 
 export const consistency = () =>
-  once(
-    z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
+  described(
+    v.optional(v.picklist(['exact', 'rolled'], 'must be "exact" (the default) or "rolled"'), 'exact'),
     '`exact`: total and pending, from one snapshot; without a token, the answer may be `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
   )
 
 export const prefixField = () =>
-  once(
-    z.optional(z.string()),
+  described(
+    v.optional(v.string()),
     'The beginning of the keys. Without a token, it must be one of the type’s `prefixes`. Default: all keys.',
   )

@@ -1,37 +1,41 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, dayText } from '../counters/calendar.ts'
 import { MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
-import { DEFAULT_POINTS, HISTORY_UNITS, type HistoryRange, historyRange } from '../counters/history/history-range.ts'
+import {
+  DEFAULT_POINTS,
+  HISTORY_UNITS,
+  type HistoryRange,
+  historyRange,
+  TIME_RULE,
+} from '../counters/history/history-range.ts'
 import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
 import { sumOf } from '../counters/history/read-sum.ts'
 import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
+import { described, instant } from '../openapi/described.ts'
 import type { Caller } from './caller.ts'
-import { choice, once } from './check-input.ts'
+import { choice, type ParametersOf } from './check-input.ts'
 import { readForAll, readKept } from './read.ts'
 
-const TIME_RULE =
-  'must be a date such as 2026-11-01, or a date and time with offset such as 2026-11-01T08:00:00Z (in a URL, write + as %2B)'
-
-const time = () => z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
+const time = () => v.union([v.pipe(v.string(), v.isoDate()), instant], TIME_RULE)
 
 export const historyQuery = () => ({
-  by: once(z._default(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
-  from: once(
-    z.optional(time()),
+  by: described(v.optional(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
+  from: described(
+    v.optional(time()),
     `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days, ${DEFAULT_POINTS.week} weeks or ${DEFAULT_POINTS.month} months.`,
   ),
-  to: once(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
-  tz: once(
-    z._default(z.string(), 'UTC'),
+  to: described(v.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
+  tz: described(
+    v.optional(v.string(), 'UTC'),
     'The time zone in which days, weeks and months begin, such as `Europe/Berlin`.',
   ),
 })
 
-type HistoryQuery = z.output<z.ZodMiniObject<ReturnType<typeof historyQuery>>>
+type HistoryQuery = ParametersOf<typeof historyQuery>
 
 /** Rows above which callers without a token share a history. A counter has its slots too. */
 const MOST_ROWS = 5_000

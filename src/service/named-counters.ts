@@ -2,9 +2,9 @@ import type { CounterType } from '../config/counter-types.ts'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { hash63, hash64 } from '../counters/ids.ts'
 import type { AddressCache, CounterAddress } from '../counters/keys/counter-address.ts'
-import { type FieldError, InvalidInput } from '../field-errors.ts'
 import type { Isolate } from '../isolate.ts'
 import { MAX_IDEMPOTENCY_KEY } from '../openapi/headers.ts'
+import { type FieldError, InvalidInput } from '../schema-errors.ts'
 import { invalidRequest } from './problem.ts'
 
 /** The type with a name. @throws {ConfigurationError} if it has a mistake in the settings */

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { type SumReading, sumOf } from '../counters/history/read-sum.ts'
 import type { RecentPeriod } from '../counters/history/recent-period.ts'
@@ -17,7 +17,7 @@ const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 export const counterQuery = () => ({ consistency: consistency() })
 export const countersQuery = () => ({
   key: described(
-    z.array(z.string(), { error: KEYS_RULE }).check(z.minLength(1, KEYS_RULE), z.maxLength(MAX_READ, KEYS_RULE)),
+    v.pipe(v.array(v.string(), KEYS_RULE), v.minLength(1, KEYS_RULE), v.maxLength(MAX_READ, KEYS_RULE)),
     'A key. Repeat the parameter for each key: `?key=a&key=b`.',
   ),
   consistency: consistency(),

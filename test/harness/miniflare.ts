@@ -99,7 +99,7 @@ export class QueuedWorker {
     const { script, caller, onLog } = options
     const miniflare = new Miniflare({
       ...OPTIONS,
-      handleStructuredLogs: ({ message }) => {
+      handleStructuredLogs: ({ message }: { message: string }) => {
         if (message.startsWith('{"event"')) onLog?.(JSON.parse(message) as Record<string, unknown>)
       },
       workers: [

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { InvalidInput } from '../../field-errors.ts'
+import { InvalidInput } from '../../schema-errors.ts'
 import { DAY_MS, HOUR_MS, midnightOf, monthsLater, startOf } from '../calendar.ts'
 import { TimeZone } from './time-zone.ts'
 
@@ -114,7 +114,9 @@ export function knownTimeZone(name: string): TimeZone {
   return zone
 }
 
-/** Seconds with ten decimals are valid in ISO 8601. They have always been refused here. */
+export const TIME_RULE =
+  'must be a date such as 2026-11-01, or a date and time with offset, with at most nanoseconds, such as 2026-11-01T08:00:00Z (in a URL, write + as %2B)'
+
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 
 function instantOf(field: 'from' | 'to', text: string, zone: TimeZone): number {
@@ -122,7 +124,7 @@ function instantOf(field: 'from' | 'to', text: string, zone: TimeZone): number {
   const isDate = text.length === 10
   const time = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(date) || (!isDate && Number.isNaN(time))) {
-    throw new InvalidInput(field, 'must be a date, or a date and time with at most nanoseconds')
+    throw new InvalidInput(field, TIME_RULE)
   }
   const at = isDate ? zone.startOf(date) : time
   if (at < EARLIEST || at > LATEST) throw new InvalidInput(field, 'must be in the years 1970 to 2100')

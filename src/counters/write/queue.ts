@@ -1,6 +1,7 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
+import { fieldErrors, object, parseInput } from '../../schema-errors.ts'
 import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
@@ -17,15 +18,23 @@ const MAX_SEND_MESSAGES = 100
 const KIND = 'slotted-counter/batch'
 
 const digits = (form: RegExp, rule: string) =>
-  z.pipe(
-    z.string({ error: rule }).check(z.regex(form, rule)),
-    z.transform((text: string) => BigInt(text)),
+  v.pipe(
+    v.string(rule),
+    v.regex(form, rule),
+    v.transform((text) => BigInt(text)),
   )
 const whole = (least: number, most: number, rule: string) =>
-  z.int({ error: rule }).check(z.gte(least, rule), z.lte(most, rule))
+  v.pipe(
+    v.number(rule),
+    v.check((value) => Number.isInteger(value) && value >= least && value <= most, rule),
+  )
 
+const SINCE_RULE = 'must be a time in UTC'
 const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
-const unsigned = digits(/^\d{1,20}$/, UNSIGNED_RULE).check(z.refine((value) => value <= LARGEST_ID, UNSIGNED_RULE))
+const unsigned = v.pipe(
+  digits(/^\d{1,20}$/, UNSIGNED_RULE),
+  v.check((value) => value <= LARGEST_ID, UNSIGNED_RULE),
+)
 
 export interface QueueProducer {
   send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
@@ -33,35 +42,29 @@ export interface QueueProducer {
 }
 
 /** A batch, or part of one, in the queue. Words and decimal numbers, because a person may have to read it. */
-const message = z.object(
-  {
-    kind: z.literal(KIND, { error: `must be "${KIND}"` }),
-    version: z.literal(1, { error: 'must be 1' }),
-    /** When the oldest increment in it was counted. */
-    since: z.iso.datetime({ error: 'must be a time in UTC' }),
-    /** Whether the database may have applied it already. */
-    applied: z.enum(['no', 'unknown'], { error: 'must be "no" or "unknown"' }),
-    /** For how many hours the rows are kept if it has. The consumer's settings may be newer. */
-    kept: whole(1, Number.MAX_SAFE_INTEGER, 'must be a number of hours'),
-    rows: z.array(
-      z.object(
-        {
-          type: whole(1, 65_535, 'must be a whole number from 1 to 65535'),
-          id: unsigned,
-          key: z.nullable(z.string({ error: 'must be a string or null' })),
-          add: digits(/^-?\d{1,30}$/, 'must be the digits of an integer'),
-          slot: unsigned,
-          batch: unsigned,
-        },
-        { error: 'must be an object' },
-      ),
-      { error: 'must be a list' },
-    ),
-  },
-  { error: 'must be an object' },
-)
+const message = object({
+  kind: v.literal(KIND, `must be "${KIND}"`),
+  version: v.literal(1, 'must be 1'),
+  /** When the oldest increment in it was counted. */
+  since: v.pipe(v.string(SINCE_RULE), v.isoTimestamp(SINCE_RULE)),
+  /** Whether the database may have applied it already. */
+  applied: v.picklist(['no', 'unknown'], 'must be "no" or "unknown"'),
+  /** For how many hours the rows are kept if it has. The consumer's settings may be newer. */
+  kept: whole(1, Number.MAX_SAFE_INTEGER, 'must be a number of hours'),
+  rows: v.array(
+    object({
+      type: whole(1, 65_535, 'must be a whole number from 1 to 65535'),
+      id: unsigned,
+      key: v.nullable(v.string('must be a string or null')),
+      add: digits(/^-?\d{1,30}$/, 'must be the digits of an integer'),
+      slot: unsigned,
+      batch: unsigned,
+    }),
+    'must be a list',
+  ),
+})
 
-type MessageRow = z.input<typeof message>['rows'][number]
+type MessageRow = v.InferInput<typeof message>['rows'][number]
 
 export type BatchQueue = ReturnType<typeof batchQueue>
 
@@ -152,9 +155,12 @@ export type QueuedBatch = Exclude<ReturnType<typeof readMessage>, string>
 
 /** Reads a message from the queue. Returns its contents, or a description of what is wrong with it. */
 export function readMessage(body: unknown) {
-  const parsed = message.safeParse(body)
-  if (!parsed.success) return z.prettifyError(parsed.error)
-  const { since, applied, kept, rows } = parsed.data
+  const parsed = parseInput(message, body)
+  if (!parsed.success) {
+    const mistakes = fieldErrors(parsed.issues, 'message')
+    return mistakes.map(({ field, message }) => `${field} ${message}`).join('; ')
+  }
+  const { since, applied, kept, rows } = parsed.output
   const batch: Batch = rows
     .map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch }))
     .sort(byPrimaryKey)

@@ -1,28 +1,28 @@
-import * as z from 'zod/mini'
+import * as v from 'valibot'
 import type { Config } from '../../config/config.ts'
 import { DAY_MS, startOf } from '../../counters/calendar.ts'
 import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../counters/history/comparison.ts'
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
 import type { RecentCounts } from '../../counters/history/recent-counts.ts'
 import type { Executor } from '../../database/database.ts'
-import { limitField, once } from '../../service/check-input.ts'
+import { choice, limitField, type ParametersOf } from '../../service/check-input.ts'
 
 export const DEFAULT_ROWS = 10
 
 export const numbersQuery = () => ({
-  type: once(z.string()),
-  key: once(z.optional(z.string())),
-  period: once(z._default(z.enum(PERIOD_NAMES), '30d')),
-  from: once(z.optional(z.string())),
-  to: once(z.optional(z.string())),
-  by: once(z.optional(z.enum(CHART_UNITS))),
-  tz: once(z._default(z.string(), 'UTC')),
-  find: once(z._default(z.string(), '')),
+  type: v.string(),
+  key: v.optional(v.string()),
+  period: v.optional(choice(PERIOD_NAMES), '30d'),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+  by: v.optional(choice(CHART_UNITS)),
+  tz: v.optional(v.string(), 'UTC'),
+  find: v.optional(v.string(), ''),
   rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
 })
 
 /** What a page of the dashboard shows: `tz` is the visitor's, and `find` is what somebody searches in the list. */
-export type AskedNumbers = Omit<z.output<z.ZodMiniObject<ReturnType<typeof numbersQuery>>>, 'type' | 'key'>
+export type AskedNumbers = Omit<ParametersOf<typeof numbersQuery>, 'type' | 'key'>
 
 /** How numbers are read: what was asked for, from where, when, and by which settings. */
 export interface Source {

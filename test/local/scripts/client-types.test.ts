@@ -35,7 +35,7 @@ describe('The types of the client', () => {
     const project = await ClientProject.of(`${begin}\nexport const status = await client.v1.status.$get()`)
     const bundle = await project.bundle()
     expect(bundle).toContain('/v1/status'.split('/')[2])
-    expect(bundle).not.toMatch(/planetscale|slotted_counters|isbot|zod/i)
+    expect(bundle).not.toMatch(/planetscale|slotted_counters|isbot|valibot/i)
     expect(bundle.length).toBeLessThan(20_000)
   })
 })

@@ -1,18 +1,18 @@
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import * as z from 'zod/mini'
 import { rememberedQueries } from '../../../src/http/url.ts'
-import { once } from '../../../src/service/check-input.ts'
 import { Problem } from '../../../src/service/problem.ts'
 
 describe('Remembered queries', () => {
   let checks = 0
-  const checked = z.string().check(
-    z.refine((value) => {
+  const checked = v.pipe(
+    v.string(),
+    v.check((value) => {
       checks++
       return value !== 'wrong'
     }),
   )
-  const readHit = rememberedQueries(() => ({ type: once(z.string()), key: once(checked) }))
+  const readHit = rememberedQueries(() => ({ type: v.string(), key: checked }))
   const read = (query: string) => readHit(`https://example.com/hit${query}`)
 
   it('give the same result again, without another check', () => {
@@ -43,7 +43,7 @@ describe('Remembered queries', () => {
   })
 
   it('are refused for a parameter that nobody knows, unless they are those of an image', () => {
-    const shape = () => ({ key: once(z.string()) })
+    const shape = () => ({ key: v.string() })
     const [strict, ofImage] = [rememberedQueries(shape), rememberedQueries(shape, true)]
     for (const unknown of ['v=2', 'v', '=', '__proto__=x', 'constructor=y', 'v=1&v=2', 'Key=b']) {
       for (const query of [`${unknown}&key=a`, `key=a&${unknown}`]) {

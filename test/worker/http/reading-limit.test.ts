@@ -1,4 +1,5 @@
 import { env as configured } from 'cloudflare:workers'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { problemDocument } from '../../../src/openapi/problems.ts'
 import { subscriberOf } from '../../../src/visits/network.ts'
@@ -71,7 +72,7 @@ describe('The rate limit of public reading', () => {
         429,
         { 'retry-after': '60', 'access-control-allow-origin': '*', 'cache-control': 'no-store' },
       ])
-      expect(problemDocument.parse(await response.json())).toMatchObject({ status: 429, code: 'too_many_requests' })
+      expect(v.parse(problemDocument, await response.json())).toMatchObject({ status: 429, code: 'too_many_requests' })
     }))
 
   it('answers with a badge where an image is shown, which nothing caches', () =>

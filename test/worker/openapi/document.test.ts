@@ -1,4 +1,5 @@
 import { env as configured } from 'cloudflare:workers'
+import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { localCounters } from '../../../local/worker/local-counters.ts'
 import { openApiDocument } from '../../../scripts/openapi/document.ts'
@@ -90,11 +91,11 @@ describe('Every example of the document', () => {
         expect(response.headers.has(name), `the header ${name}`).toBe(true)
       }
       if (contentType === 'application/problem+json') {
-        const problem = problemDocument.parse(await response.json())
+        const problem = v.parse(problemDocument, await response.json())
         expect({ ...problem, requestId: '' }).toEqual({ ...(example.answer as object), requestId: '' })
       } else if (contentType === 'application/json') {
         const { schema } = operations.get(example.operation.operationId)!.answers[example.status]!
-        const answer = schema!.parse(await response.json())
+        const answer = v.parse(schema!, await response.json())
         if (example.answer !== undefined) expect(differences(answer, example.answer)).toEqual([])
       }
     },
@@ -124,7 +125,7 @@ describe('Every problem that the document lists for an operation', () => {
         const response = await send(worker, sent)
         const { pathname } = new URL(sent.path, 'https://counter.test')
         expect([code, response.status, pathname]).toEqual([code, PROBLEMS[code].status, pathname])
-        expect(problemDocument.parse(await response.json()).code).toBe(code)
+        expect(v.parse(problemDocument, await response.json()).code).toBe(code)
       }
     },
   )
@@ -146,7 +147,7 @@ describe('Every problem that the document lists for an operation', () => {
       const path = `${example.path}${example.path.includes('?') ? '&' : '?'}unheard_of=1`
       const response = await send(worker, { ...example, path })
       expect([example.name, response.status]).toEqual([example.name, 422])
-      const { errors } = problemDocument.parse(await response.json())
+      const { errors } = v.parse(problemDocument, await response.json())
       expect(errors).toEqual([{ field: 'unheard_of', message: 'is not a parameter of this path' }])
     }
   })
@@ -188,7 +189,7 @@ describe('Every problem that the document lists for an operation', () => {
     for (const errno of [1045, 1146, 2003]) {
       const blind = await workerFor({}, [{ action: 'error', errno, times: 10_000 }])
       const response = await blind.api(method.toUpperCase(), path)
-      const answer = answers[200]!.schema!.parse(await response.json())
+      const answer = v.parse(answers[200]!.schema!, await response.json())
       expect([response.status, answer]).toMatchObject([
         200,
         { healthy: false, pendingSlots: null, rollUp: { running: null }, sizes: null, contention: null },

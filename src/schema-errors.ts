@@ -1,0 +1,60 @@
+import * as v from 'valibot'
+
+/** Names that are probably misspelt ones. Messages do not repeat anything else that a client sent. */
+const NAME = /^[\w-]{1,40}$/
+
+/** An error in an input or a setting, under the name that its author knows. */
+export interface FieldError {
+  field: string
+  message: string
+}
+
+/** An object, whose other members are ignored. */
+export const object = <const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') =>
+  v.object(entries, messageOf(entries, rule))
+
+/** An object without other members. (valibot's own reports only the first of them.) */
+export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') {
+  const schema = v.objectWithRest(entries, v.never('is not known here'), messageOf(entries, rule))
+  return schema as unknown as v.StrictObjectSchema<Entries, undefined>
+}
+
+/** The rule of an object, or that of a member that is missing. */
+const messageOf =
+  (entries: v.ObjectEntries, rule: string) =>
+  ({ path }: v.BaseIssue<unknown>): string =>
+    path === undefined ? rule : parseInput(entries[path[0].key as string]!, undefined).issues![0].message
+
+/** Parses an input that must not be a list: for valibot, a list is an object too. */
+export const parseInput = <Schema extends v.GenericSchema>(schema: Schema, input: unknown) =>
+  v.safeParse(schema, Array.isArray(input) ? null : input, {
+    message: ({ input, expected }) => (input === undefined ? 'is missing' : `must be a ${expected}`),
+  })
+
+/**
+ * Lists the errors that a schema found, by field, in the order of the schema.
+ * @param root the name of the whole input, for errors that belong to no field of it
+ */
+export function fieldErrors(issues: readonly v.BaseIssue<unknown>[], root: string): FieldError[] {
+  return issues.map(({ path = [], expected, message }) => {
+    const keys = path.map(({ key }) => String(key))
+    return expected === 'never' ? unknownName(keys, root, message) : { field: keys.join('.') || root, message }
+  })
+}
+
+/** The error of a name that nobody knows, at the end of a path. */
+export function unknownName(path: readonly string[], root: string, message: string): FieldError {
+  if (NAME.test(path.at(-1)!)) return { field: path.join('.'), message }
+  return { field: path.slice(0, -1).join('.') || root, message: 'has a name that is not known here' }
+}
+
+/** Thrown for input that breaks a rule. It names the field and the rule, and never repeats the input. */
+export class InvalidInput extends Error {
+  readonly field: string
+
+  constructor(field: string, message: string) {
+    super(message)
+    this.name = 'InvalidInput'
+    this.field = field
+  }
+}
