@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import type { Operation } from '../../src/openapi/contract.ts'
-import { described } from '../../src/openapi/described.ts'
+import { described, type Operation } from '../../src/openapi/contract.ts'
 
 const FILE = { method: 'get', access: 'anyone', revalidated: true, file: true } as const
 

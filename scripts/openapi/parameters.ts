@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import type { Operation } from '../../src/openapi/contract.ts'
-import { described, TYPE_DESCRIPTION } from '../../src/openapi/described.ts'
+import { described, type Operation, TYPE_DESCRIPTION } from '../../src/openapi/contract.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 const PATH_PARAMETERS: Record<string, v.GenericSchema> = {

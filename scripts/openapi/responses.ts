@@ -1,14 +1,12 @@
-import type { Answer, Example, Operation } from '../../src/openapi/contract.ts'
-import { HEADERS, type HeaderName } from '../../src/openapi/headers.ts'
 import {
-  ANY_REQUEST,
-  BODY,
-  CROSS_SITE,
-  PROBLEMS,
-  type ProblemCode,
+  type Answer,
+  type Example,
+  HEADERS,
+  type HeaderName,
+  type Operation,
   problemDocument,
-  TOKENS,
-} from '../../src/openapi/problems.ts'
+} from '../../src/openapi/contract.ts'
+import { ANY_REQUEST, BODY, CROSS_SITE, PROBLEMS, type ProblemCode, TOKENS } from '../../src/openapi/problems.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */

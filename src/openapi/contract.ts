@@ -1,7 +1,15 @@
 import type { TypedResponse } from 'hono'
-import type * as v from 'valibot'
-import type { HeaderName } from './headers.ts'
-import type { ANY_REQUEST, BODY, CROSS_SITE, PROBLEMS, ProblemCode, ProblemDocument, TOKENS } from './problems.ts'
+import * as v from 'valibot'
+import { HIT_REASONS } from '../hit-reasons.ts'
+import {
+  type ANY_REQUEST,
+  type BODY,
+  type CROSS_SITE,
+  hitProblems,
+  PROBLEMS,
+  type ProblemCode,
+  type TOKENS,
+} from './problems.ts'
 
 /** The chapters of the API, in the order of the documentation. */
 export const TAGS = {
@@ -111,6 +119,126 @@ export function operation<const R extends Route, const M extends Exactly<M, Omit
 export const ok = <Schema extends v.GenericSchema>(description: string, schema: Schema) => ({
   200: { description, schema },
 })
+
+/** A schema's description, or other members of the OpenAPI document. */
+export type Description = string | Record<string, unknown>
+
+/** A copy of a schema with a description. */
+export function described<Schema extends v.GenericSchema>(schema: Schema, as: Description): Schema {
+  return v.pipe(schema, v.metadata(typeof as === 'string' ? { description: as } : as)) as never
+}
+
+/** An object in a response with a name in the OpenAPI document. */
+export function namedObject<const Entries extends v.ObjectEntries>(id: string, entries: Entries) {
+  return described(v.strictObject(entries), { id })
+}
+
+export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
+
+/** A count in a response, with all its digits even beyond 2^53. */
+export const count = /* @__PURE__ */ described(v.number(), { type: 'integer', format: 'int64' })
+
+/** A point in time in a response. */
+export const instant = /* @__PURE__ */ v.pipe(v.string(), v.isoTimestamp())
+
+/** A whole number in a response. */
+export const whole = /* @__PURE__ */ v.pipe(v.number(), v.safeInteger())
+
+const hitReasons = () => [...Object.keys(HIT_REASONS), ...hitProblems()]
+
+const text = () => v.string()
+
+/** The response headers that a client can rely on. */
+export const HEADERS = {
+  'X-Hit': {
+    get description() {
+      const reasons = hitReasons().map((reason) => `\`${reason}\``)
+      return (
+        'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
+        `reason is ${reasons.join(', ')}. \`unknown\`: the database did not confirm it.`
+      )
+    },
+    schema: () => {
+      const reasons = hitReasons().join('|')
+      return v.pipe(v.string(), v.regex(new RegExp(`^(counted|queued|unknown|ignored; reason=(${reasons}))$`)))
+    },
+  },
+  'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: text },
+  ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: text },
+  'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: text },
+  'Retry-After': {
+    description: 'Seconds to wait before trying again.',
+    schema: () => v.pipe(v.string(), v.regex(/^\d+$/)),
+  },
+  'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: text },
+  'Content-Security-Policy': { description: 'What the page may load: only its own script and style.', schema: text },
+  'Idempotent-Replayed': {
+    description: 'Present if an earlier request with the same key was served. This one changed nothing.',
+    schema: () => v.literal('true'),
+  },
+  Location: { description: 'The URL of the file.', schema: text },
+} as const
+
+export type HeaderName = keyof typeof HEADERS
+
+/** The maximum length of an `Idempotency-Key`, in characters. */
+export const MAX_IDEMPOTENCY_KEY = 255
+
+const idempotencyKey = (period: string, otherContents: string) =>
+  described(
+    v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_IDEMPOTENCY_KEY)),
+    `A value unique to this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
+  )
+const always = (scope: string) =>
+  idempotencyKey('At any later time', `With another body${scope}, it is refused: \`idempotency_key_reused\`.`)
+
+export const userAgent = (whoElse: string) => ({
+  'User-Agent': described(v.optional(v.string()), `Clients that identify themselves as bots are not counted${whoElse}`),
+})
+
+/** The `Idempotency-Key` of increments. */
+export const incrementKey = () => ({
+  'Idempotency-Key': v.optional(
+    idempotencyKey(
+      'For 24 hours (`PRUNING.idempotency_hours`)',
+      'So does one with another body: the first one counts.',
+    ),
+  ),
+})
+/** That of requests that set, delete, rename or merge a counter. */
+export const settingKey = () => ({ 'Idempotency-Key': v.optional(always(' for the same counter')) })
+/** That of imports, which require it. */
+export const importKey = () => ({ 'Idempotency-Key': always('') })
+
+/** The body of a problem response (RFC 9457). */
+export const problemDocument = /* @__PURE__ */ problemSchema()
+
+function problemSchema() {
+  const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
+  return described(
+    v.strictObject({
+      type: described(v.string(), 'The code as a URI.'),
+      title: described(v.string(), 'What the code means in general.'),
+      status: described(whole, 'The HTTP status.'),
+      code: described(
+        v.picklist(codes),
+        `Stable: use it to tell problems apart. ${codes.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
+      ),
+      detail: described(v.string(), 'What happened this time and what to do about it.'),
+      errors: described(
+        v.optional(v.array(v.strictObject({ field: v.string(), message: v.string() }))),
+        'The first 20 invalid fields, each with its rule.',
+      ),
+      requestId: described(v.string(), 'The id under which the Worker logs this request.'),
+    }),
+    { id: 'Problem', description: 'A problem document (RFC 9457).' },
+  )
+}
+
+/** A problem document with one of some codes, for the typed client. */
+export type ProblemDocument<Code extends ProblemCode> = Omit<v.InferOutput<typeof problemDocument>, 'code'> & {
+  code: Code
+}
 
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]

@@ -1,6 +1,3 @@
-import * as v from 'valibot'
-import { described, whole } from './described.ts'
-
 /** All problems by their stable code. */
 export const PROBLEMS = {
   malformed_body: { status: 400, title: 'The body is malformed' },
@@ -86,36 +83,6 @@ export const hitProblems = (): ProblemCode[] => [
   ...COUNTING.filter((code) => code !== 'outcome_unknown'),
   ...ANY_REQUEST,
 ]
-
-/** The body of a problem response (RFC 9457). */
-export const problemDocument = /* @__PURE__ */ problemSchema()
-
-function problemSchema() {
-  const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
-  return described(
-    v.strictObject({
-      type: described(v.string(), 'The code as a URI.'),
-      title: described(v.string(), 'What the code means in general.'),
-      status: described(whole, 'The HTTP status.'),
-      code: described(
-        v.picklist(codes),
-        `Stable: use it to tell problems apart. ${codes.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
-      ),
-      detail: described(v.string(), 'What happened this time and what to do about it.'),
-      errors: described(
-        v.optional(v.array(v.strictObject({ field: v.string(), message: v.string() }))),
-        'The first 20 invalid fields, each with its rule.',
-      ),
-      requestId: described(v.string(), 'The id under which the Worker logs this request.'),
-    }),
-    { id: 'Problem', description: 'A problem document (RFC 9457).' },
-  )
-}
-
-/** A problem document with one of some codes, for the typed client. */
-export type ProblemDocument<Code extends ProblemCode> = Omit<v.InferOutput<typeof problemDocument>, 'code'> & {
-  code: Code
-}
 
 /** A problem document in an example. */
 export function exampleProblem(code: ProblemCode, detail: string, errors?: { field: string; message: string }[]) {

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { exportCounts } from '../counters/read/export.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { ok, operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
 

@@ -6,8 +6,7 @@ import { ownerTokenProblems } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'
-import { operation, route } from '../openapi/contract.ts'
-import { described, namedObject } from '../openapi/described.ts'
+import { described, namedObject, operation, route } from '../openapi/contract.ts'
 import { problemOf } from '../service/problem.ts'
 
 const readHealth = route('get', '/healthz', 'anyone', { looseQuery: true })

@@ -5,8 +5,7 @@ import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/ro
 import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import { ok, operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject, whole } from '../openapi/described.ts'
+import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { ok, operation, route } from '../openapi/contract.ts'
-import { count, described, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { afterField, limitField, nextField } from '../service/check-input.ts'
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { parsed, textThat } from '../config/setting-schemas.ts'
 import { midnightOf } from '../counters/calendar.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
-import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
+import { described, TYPE_DESCRIPTION } from '../openapi/contract.ts'
 import { fieldErrors, object, parseInput, strictObject, unknownName } from '../schema-errors.ts'
 import { invalidRequest } from './problem.ts'
 

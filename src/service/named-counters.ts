@@ -3,7 +3,7 @@ import { ConfigurationError } from '../config/mistakes.ts'
 import { hash63, hash64 } from '../counters/ids.ts'
 import type { AddressCache, CounterAddress } from '../counters/keys/counter-address.ts'
 import type { Isolate } from '../isolate.ts'
-import { MAX_IDEMPOTENCY_KEY } from '../openapi/headers.ts'
+import { MAX_IDEMPOTENCY_KEY } from '../openapi/contract.ts'
 import { type FieldError, InvalidInput } from '../schema-errors.ts'
 import { invalidRequest } from './problem.ts'
 

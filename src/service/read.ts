@@ -8,7 +8,7 @@ import { countIn, MAX_READ, type Reading } from '../counters/read/read-counters.
 import { MAX_AGE_MS, type RolledCache } from '../counters/read/rolled-cache.ts'
 import type { SharedReading, SharedReads } from '../counters/read/shared-reads.ts'
 import { FEW } from '../isolate.ts'
-import { described } from '../openapi/described.ts'
+import { described } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
 import { consistency, prefixField } from './check-input.ts'
 
