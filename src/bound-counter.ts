@@ -146,7 +146,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     incrementMany: (given, options) =>
       counting('incrementMany', async (isolate) => {
-        const asked = check(incrementList, { increments: given })
+        const asked = check(incrementList.schema, { increments: given })
         const listed = await listedCounters(isolate, 'increments', asked.increments)
         const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
         return { accepted: listed.length, queued: await count(isolate, increments, options ?? {}) }

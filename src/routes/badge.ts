@@ -3,7 +3,6 @@ import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { parsed, textThat } from '../config/setting-schemas.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
-import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
@@ -13,7 +12,7 @@ import { readImageQuery } from '../http/url.ts'
 import { count, described, namedObject, operation, route, whole } from '../openapi/contract.ts'
 import { choice, type ParametersOf, prefixField } from '../service/check-input.ts'
 import { listedPrefix } from '../service/named-counters.ts'
-import { readCounters, readRecent, readRecentSum, readSum } from '../service/read.ts'
+import { readCounters, readRecent, readSum } from '../service/read.ts'
 import {
   BADGE_STYLES,
   type Badge,
@@ -49,8 +48,11 @@ export const svgQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLE
 
 export type SvgQuery = ParametersOf<typeof svgQuery>
 
+const svgTotalQuery = () => ({ ...svgQuery(), prefix: prefixField() })
+
 // shields.io draws what the JSON says, and has one more style.
 const jsonQuery = () => ({ ...look(), style: v.optional(choice([...BADGE_STYLES, 'social'])) })
+const jsonTotalQuery = () => ({ ...jsonQuery(), prefix: prefixField() })
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
 function jsonAnswers() {
@@ -83,12 +85,8 @@ function jsonAnswers() {
 
 const REFUSED = { schemaVersion: 1, label: 'counter', color: 'red', isError: true, cacheSeconds: 300 }
 
-const svgTotalBadge = route('get', '/badge/{type}.svg', 'anyone', {
-  query: () => ({ ...svgQuery(), prefix: prefixField() }),
-})
-
 export const svgTotalBadgeContract = () =>
-  operation(svgTotalBadge, {
+  operation(route('get', '/badge/{type}.svg', 'anyone', { query: svgTotalQuery }), {
     id: 'badgeTotalSvg',
     summary: 'Get the badge of a total as SVG',
     description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
@@ -103,12 +101,8 @@ export const svgTotalBadgeContract = () =>
     },
   })
 
-const jsonTotalBadge = route('get', '/badge/{type}.json', 'anyone', {
-  query: () => ({ ...jsonQuery(), prefix: prefixField() }),
-})
-
 export const jsonTotalBadgeContract = () =>
-  operation(jsonTotalBadge, {
+  operation(route('get', '/badge/{type}.json', 'anyone', { query: jsonTotalQuery }), {
     id: 'badgeTotalJson',
     summary: 'Get the badge of a total for shields.io',
     description: 'The same as JSON for the endpoint badge of shields.io.',
@@ -177,23 +171,24 @@ export const badges = new Routes<AppEnv>()
     answerImage(c, ['svg', 'json'], (subject, format) => (format === 'svg' ? svg : json)(c, subject)),
   )
 
-async function countOf(
+/** The count that an image shows. A prefix is for totals. */
+export async function countShown(
   c: Context<AppEnv>,
   { type, counter }: ImageSubject,
-  { period, prefix: asked }: { period: RecentPeriod | 'all'; prefix?: string | undefined },
+  { period, prefix }: { period: RecentPeriod | 'all'; prefix?: string | undefined },
 ): Promise<bigint> {
-  if (counter !== null) return countShown(c, counter, period)
-  const prefix = listedPrefix(type, asked)
-  return countIn(
-    period === 'all'
-      ? (await readSum(callerOf(c), type, prefix, 'exact')).reading
-      : await readRecentSum(callerOf(c), type, prefix, period),
-  )
+  const caller = callerOf(c)
+  if (counter === null) {
+    const which = period === 'all' ? 'exact' : period
+    return countIn((await readSum(caller, type, listedPrefix(type, prefix), which)).reading)
+  }
+  if (period !== 'all') return readRecent(caller, counter, period)
+  return countIn((await readCounters(caller, [counter])).readings[0]!)
 }
 
 async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, subject.counter === null ? svgTotalBadge.query : svgQuery)
-  const badge = badgeOf(subject.type, await countOf(c, subject, query), query)
+  const query = readImageQuery(c, svgTotalQuery)
+  const badge = badgeOf(subject.type, await countShown(c, subject, query), query)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }
 
@@ -209,8 +204,8 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
 }
 
 async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, subject.counter === null ? jsonTotalBadge.query : jsonQuery)
-  const count = await countOf(c, subject, query)
+  const query = readImageQuery(c, jsonTotalQuery)
+  const count = await countShown(c, subject, query)
   const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
   const answer = {
     schemaVersion: 1,
@@ -224,14 +219,4 @@ async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response
     ...(!/^shields/i.test(c.req.header('User-Agent') ?? '') && { count: toJsonNumber(count) }),
   }
   return c.json(answer, 200, { 'Cache-Control': CACHE_CONTROL, Vary: 'User-Agent' })
-}
-
-export async function countShown(
-  c: Context<AppEnv>,
-  counter: CounterAddress,
-  period: RecentPeriod | 'all',
-): Promise<bigint> {
-  if (period !== 'all') return readRecent(callerOf(c), counter, period)
-  const { readings } = await readCounters(callerOf(c), [counter])
-  return countIn(readings[0]!)
 }

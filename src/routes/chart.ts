@@ -18,12 +18,10 @@ const chartQuery = () => ({
   period: described(v.optional(choice(PERIODS), '30d'), 'Days or months up to now, in UTC.'),
 })
 
-const totalChart = route('get', '/chart/{type}.svg', 'anyone', {
-  query: () => ({ ...chartQuery(), prefix: prefixField() }),
-})
+const totalQuery = () => ({ ...chartQuery(), prefix: prefixField() })
 
 export const totalChartContract = () =>
-  operation(totalChart, {
+  operation(route('get', '/chart/{type}.svg', 'anyone', { query: totalQuery }), {
     id: 'chartTotal',
     summary: 'Get the chart of a total',
     description: 'All counters of a type, or those whose keys begin with a prefix, as of the last roll-up.',
@@ -66,8 +64,8 @@ export const charts = new Routes<AppEnv>()
   .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
 
 async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
-  const { period } = readImageQuery(c, chartQuery)
-  const of = counter ?? { prefix: listedPrefix(type, readImageQuery(c, totalChart.query).prefix) }
+  const { period, prefix } = readImageQuery(c, totalQuery)
+  const of = counter ?? { prefix: listedPrefix(type, prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
   const image = drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
   return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })

@@ -110,14 +110,14 @@ async function countAndRead(
   c: Context<AppEnv>,
   type: CounterType,
   counter: CounterAddress,
-  { period }: SvgQuery,
+  query: SvgQuery,
 ): Promise<Shown> {
   let said: string | null = null
   try {
     said = await countVisit(callerOf(c), { type, counter, visitor: visitorOf(c), purpose: 'image' })
     // A queued count cannot be read yet.
     if (said === 'queued') return { said, count: null }
-    return { said, count: await countShown(c, counter, period) }
+    return { said, count: await countShown(c, { type, counter }, query) }
   } catch (error) {
     const failed = saidOf(c, error)
     return { said: said ?? failed, count: null }

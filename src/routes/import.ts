@@ -5,15 +5,7 @@ import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { described, importKey, namedObject, operation, route, whole } from '../openapi/contract.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
-import { strictObject } from '../schema-errors.ts'
-import {
-  dateField,
-  importedCountField,
-  listEntry,
-  listField,
-  MAX_LIST_BYTES,
-  MAX_LISTED,
-} from '../service/check-input.ts'
+import { dateField, importedCountField, listBody, listEntry, MAX_LISTED } from '../service/check-input.ts'
 import { listedCounters } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 
@@ -28,10 +20,7 @@ const row = () =>
 
 const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
-  body: {
-    maxBytes: MAX_LIST_BYTES,
-    schema: () => strictObject({ counters: listField(row(), 'counters') }, 'must be an object with counters'),
-  },
+  body: listBody('counters', row),
 })
 
 const TWO_COUNTS = {
@@ -77,7 +66,7 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
   const id = await idempotencyKey(c, 'import')
   if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
   const now = new Date()
-  const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(`${day}T00:00:00Z`))
+  const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(day))
   const listed = await listedCounters(isolate, 'counters', body.counters, (entry) => {
     const day = dayOf(entry)
     return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null

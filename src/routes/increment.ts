@@ -6,7 +6,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
 import { count, described, incrementKey, namedObject, operation, route, whole } from '../openapi/contract.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problems.ts'
-import { byField, incrementList, MAX_LIST_BYTES, MAX_LISTED, shortBody } from '../service/check-input.ts'
+import { byField, incrementList, MAX_LISTED, shortBody } from '../service/check-input.ts'
 import { addToCounters } from '../service/count-visit.ts'
 import { listedCounters } from '../service/named-counters.ts'
 import { readCounters } from '../service/read.ts'
@@ -92,7 +92,7 @@ const accepted = () => namedObject('Accepted', { accepted: described(whole, 'The
 
 const incrementMany = route('post', '/v1/increments', 'count', {
   typesInBody: true,
-  body: { maxBytes: MAX_LIST_BYTES, schema: incrementList },
+  body: incrementList,
   problemHeaders: ['X-Hit'],
 })
 

@@ -20,7 +20,7 @@ const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 /** The most days from `from` to `to`: a ranking reads more, the more parts they have. */
 const MAX_DAYS = 1_000
 
-const day = () => v.optional(dateField(DATE_RULE, /^(19[7-9]|20|2100)/))
+const day = () => v.optional(dateField(DATE_RULE, (day) => /^(19[7-9]|20|2100)/.test(day)))
 
 const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({

@@ -58,10 +58,11 @@ export const choice = <const Words extends readonly string[]>(words: Words) =>
 const exactInteger = (rule: string) => v.pipe(v.number(rule), v.safeInteger(rule))
 
 /** A day of the calendar, such as 2026-11-20. */
-export const dateField = (rule: string, years = /^/) => {
-  const day = textThat(rule, (text) => years.test(text) && !Number.isNaN(midnightOf(text)))
-  return described(day, { format: 'date' })
-}
+export const dateField = (rule: string, fits = (_day: string) => true) =>
+  described(
+    textThat(rule, (day) => !Number.isNaN(midnightOf(day)) && fits(day)),
+    { format: 'date' },
+  )
 
 const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
 
@@ -85,14 +86,19 @@ export const namedFields = {
 export const listEntry = <const Shape extends v.ObjectEntries>(id: string, more: Shape) =>
   described(strictObject({ ...namedFields, ...more }), { id })
 
-/** The most entries of a list in a body. With keys of 512 bytes they fit into `MAX_LIST_BYTES`. */
+/** The most entries of a list in a body. */
 export const MAX_LISTED = 1_000
-export const MAX_LIST_BYTES = 1024 * 1024
 
-export const listField = <Entry extends v.GenericSchema>(entry: Entry, what: string) => {
-  const rule = `must be a list of 1 to ${MAX_LISTED} ${what}`
-  return v.pipe(v.array(entry, rule), v.minLength(1, rule), v.maxLength(MAX_LISTED, rule))
-}
+/** A body of one list. @param name that of the list, and what it lists */
+export const listBody = <const Name extends string, Entry extends v.GenericSchema>(name: Name, entry: () => Entry) => ({
+  // Fits `MAX_LISTED` keys of 512 bytes.
+  maxBytes: 1024 * 1024,
+  schema: () => {
+    const rule = `must be a list of 1 to ${MAX_LISTED} ${name}`
+    const list = v.pipe(v.array(entry(), rule), v.minLength(1, rule), v.maxLength(MAX_LISTED, rule))
+    return strictObject({ [name]: list } as { [N in Name]: typeof list }, `must be an object with ${name}`)
+  },
+})
 
 export const countField = exactInteger(BY_RULE)
 
@@ -100,8 +106,7 @@ export const byField = described(v.optional(countField, 1), 'The number to add.'
 
 export const increment = () => listEntry('Increment', { by: byField })
 
-export const incrementList = () =>
-  strictObject({ increments: listField(increment(), 'increments') }, 'must be an object with increments')
+export const incrementList = listBody('increments', increment)
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 const IMPORTED_DIGITS = /^-?\d{1,19}$/

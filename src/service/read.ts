@@ -92,40 +92,26 @@ export async function readRecent(caller: Caller, counter: CounterAddress, period
   return count!
 }
 
-/** Reads the sum of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */
+/**
+ * Reads the sum of a type, or of a prefix; concurrent calls share a query.
+ * @param which also a period that ends now @throws {TooManyKeys}
+ */
 export async function readSum(
   caller: Caller,
   { recordType }: CounterType,
   prefix: string | null,
-  consistency: 'exact' | 'rolled',
+  which: 'exact' | 'rolled' | RecentPeriod,
 ): Promise<{ reading: SumReading; maxAge: number | null }> {
   const sum = await sumOf(recordType, prefix)
-  const { exact, bounded, rolled } = caller.isolate.reads.sums
-  const asked = (await caller.hasToken()) ? exact : bounded
-  const read = () => readCacheable(caller, { exact: asked, rolled }, [sum], consistency)
+  const { exact, bounded, rolled, recent } = caller.isolate.reads.sums
+  const ofAllTime = (await caller.hasToken()) ? exact : bounded
+  const asked = which === 'exact' || which === 'rolled' ? ofAllTime : recent[which]
+  const read = () => readCacheable(caller, { exact: asked, rolled }, [sum], which === 'rolled' ? which : 'exact')
   const { values, maxAge } =
-    prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, consistency], read)
-  return { reading: orThrow(values[0]!), maxAge }
-}
-
-/** The same for a period that ends now. @throws {TooManyKeys} */
-export async function readRecentSum(
-  caller: Caller,
-  { recordType }: CounterType,
-  prefix: string | null,
-  period: RecentPeriod,
-): Promise<SumReading> {
-  const sum = await sumOf(recordType, prefix)
-  const { recent } = caller.isolate.reads.sums
-  const read = () => timedValues(caller, recent[period].read([sum], caller.waitUntil))
-  const [reading] = prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, period], read)
-  return orThrow(reading!)
-}
-
-/** @throws {TooManyKeys} */
-function orThrow(reading: SumReading | TooManyKeys): SumReading {
+    prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, which], read)
+  const [reading] = values
   if (reading instanceof TooManyKeys) throw reading
-  return reading
+  return { reading: reading!, maxAge }
 }
 
 async function timedValues<Value>(caller: Caller, reading: Promise<SharedReading<Value>>): Promise<Value[]> {
