@@ -40,8 +40,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/counters/ledger' },
   { rooms: 'src/counters' },
   {
-    rooms:
-      'src/bounded-map.ts src/chart-shapes.ts src/schema-errors.ts src/hit-reasons.ts src/log.ts src/visible-key.ts',
+    rooms: 'src/bounded-map.ts src/chart-shapes.ts src/schemas.ts src/hit-reasons.ts src/log.ts src/visible-key.ts',
   },
   { rooms: 'src/database', packages: '@planetscale/database' },
   { rooms: 'src/generated.ts' },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { readConfig, settingNames } from '../../src/config/config.ts'
-import type { FieldError } from '../../src/schema-errors.ts'
+import type { FieldError } from '../../src/schemas.ts'
 import { readToml, type TomlFile, TomlSyntaxError } from './toml-lines.ts'
 
 /** Secrets are not in the file, so right ones take their place. */

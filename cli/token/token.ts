@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { program } from 'commander'
 import { PREFIX, readTokens, sha256 } from '../../src/config/tokens.ts'
-import type { FieldError } from '../../src/schema-errors.ts'
+import type { FieldError } from '../../src/schemas.ts'
 import { declaredTypes } from '../check/declared-types.ts'
 import { commandName } from '../command-name.ts'
 

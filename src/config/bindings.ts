@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { textThat } from './setting-schemas.ts'
+import { textThat } from '../schemas.ts'
 
 /** The key of what the options of `createSlottedCounter` name. */
 export const OPTIONS = Symbol('options')

@@ -1,4 +1,4 @@
-import type { FieldError } from '../schema-errors.ts'
+import type { FieldError } from '../schemas.ts'
 import { type CounterType, DEFAULT_WINDOWS, OTHER_RULE } from './counter-types.ts'
 
 /** The types in which the visits of a type count too: its `also`, the `also` of that, and so on. */

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { type FieldError, fieldErrors, parseInput } from '../schema-errors.ts'
+import { type FieldError, fieldErrors, parseInput } from '../schemas.ts'
 import { type Bindings, OPTIONS } from './bindings.ts'
 
 /** Thrown where a wrong setting is needed. Never contains a value, which may be a secret. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { FieldError } from '../schema-errors.ts'
+import type { FieldError } from '../schemas.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterType, DEFAULT_WINDOWS, dedupeSeconds, folder, titleOf } from './counter-types.ts'
 import { readSetting } from './mistakes.ts'

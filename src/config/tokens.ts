@@ -1,6 +1,6 @@
 import { BoundedMap } from '../bounded-map.ts'
 import { hexOf } from '../database/values.ts'
-import type { FieldError } from '../schema-errors.ts'
+import type { FieldError } from '../schemas.ts'
 
 /** `manage` includes `count` and `read`. */
 export const SCOPES = ['count', 'read', 'manage'] as const

@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { ofSameKey } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
-import { parsed } from '../config/setting-schemas.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { checkTypes } from '../http/authorization.ts'
@@ -11,6 +10,7 @@ import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { described, namedObject, operation, route, settingKey } from '../openapi/contract.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
+import { parsed } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
 import { keyField, shortBody } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
@@ -55,7 +55,6 @@ const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
       v.optional(parsed((digits) => (/^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null), BELOW_RULE)),
       {
         type: 'integer',
-        pattern: undefined,
         description: 'Delete only if the count is below this number at that instant.',
       },
     ),

@@ -8,7 +8,7 @@ import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { count, described, ok, operation, route } from '../openapi/contract.ts'
 import { READING } from '../openapi/problems.ts'
-import { InvalidInput } from '../schema-errors.ts'
+import { InvalidInput } from '../schemas.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readSum } from '../service/read.ts'
 

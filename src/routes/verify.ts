@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import type { Config } from '../config/config.ts'
-import { parsed } from '../config/setting-schemas.ts'
 import { readNames } from '../counters/keys/names.ts'
 import {
   FIRST_POSITION,
@@ -17,6 +16,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
+import { parsed } from '../schemas.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
 
 const verifyCounts = route('post', '/v1/verify', 'read', {

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
-import { parsed, textThat } from '../config/setting-schemas.ts'
 import { midnightOf } from '../counters/calendar.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/contract.ts'
-import { fieldErrors, object, parseInput, strictObject, unknownName } from '../schema-errors.ts'
+import { fieldErrors, object, parsed, parseInput, strictObject, textThat, unknownName } from '../schemas.ts'
 import { invalidRequest } from './problem.ts'
 
 // Created on first use: all of them take milliseconds of an isolate's start, and most isolates use few.
@@ -140,7 +139,6 @@ export const limitField = (max: number, usual: number, what: string) => {
   return described(v.optional(parsed(limit, message), `${usual}`), {
     // The meaning, although a query string is text.
     type: 'integer',
-    pattern: undefined,
     minimum: 1,
     maximum: max,
     default: undefined,

@@ -4,7 +4,7 @@ import { hash63, hash64 } from '../counters/ids.ts'
 import type { AddressCache, CounterAddress } from '../counters/keys/counter-address.ts'
 import type { Isolate } from '../isolate.ts'
 import { MAX_IDEMPOTENCY_KEY } from '../openapi/contract.ts'
-import { type FieldError, InvalidInput } from '../schema-errors.ts'
+import { type FieldError, InvalidInput } from '../schemas.ts'
 import { invalidRequest } from './problem.ts'
 
 /** The type with a name. @throws {ConfigurationError} if it has a mistake in the settings */

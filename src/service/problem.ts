@@ -6,7 +6,7 @@ import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
 import { DatabaseFailure, hasErrorNumber } from '../database/errors.ts'
 import { PROBLEMS, type ProblemCode } from '../openapi/problems.ts'
-import { type FieldError, InvalidInput } from '../schema-errors.ts'
+import { type FieldError, InvalidInput } from '../schemas.ts'
 
 interface ProblemDetails {
   /** What happened this time and what to do about it. */

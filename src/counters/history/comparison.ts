@@ -1,4 +1,4 @@
-import { InvalidInput } from '../../schema-errors.ts'
+import { InvalidInput } from '../../schemas.ts'
 import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
 import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './history-range.ts'
 import type { TimeZone } from './time-zone.ts'

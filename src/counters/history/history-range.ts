@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { InvalidInput } from '../../schema-errors.ts'
+import { InvalidInput } from '../../schemas.ts'
 import { DAY_MS, HOUR_MS, midnightOf, monthsLater, startOf } from '../calendar.ts'
 import { TimeZone } from './time-zone.ts'
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { InvalidInput } from '../../schema-errors.ts'
+import { InvalidInput } from '../../schemas.ts'
 import { hash64 } from '../ids.ts'
 
 /** The longest key, in bytes of UTF-8: the size of the column `name`. */

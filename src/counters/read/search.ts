@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
-import { InvalidInput } from '../../schema-errors.ts'
+import { InvalidInput } from '../../schemas.ts'
 import { byteLength, type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
 import { COUNTS_SQL } from '../keys/names.ts'
 import { beginsWithSql, bytesSql, type KeysWithPrefix } from '../keys/prefix.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
-import { fieldErrors, object, parseInput } from '../../schema-errors.ts'
+import { fieldErrors, integer, object, parsed, parseInput } from '../../schemas.ts'
 import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
@@ -17,24 +17,12 @@ const MAX_SEND_MESSAGES = 100
 
 const KIND = 'slotted-counter/batch'
 
-const digits = (form: RegExp, rule: string) =>
-  v.pipe(
-    v.string(rule),
-    v.regex(form, rule),
-    v.transform((text) => BigInt(text)),
-  )
-const whole = (least: number, most: number, rule: string) =>
-  v.pipe(
-    v.number(rule),
-    v.check((value) => Number.isInteger(value) && value >= least && value <= most, rule),
-  )
-
 const SINCE_RULE = 'must be a time in UTC'
 const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
-const unsigned = v.pipe(
-  digits(/^\d{1,20}$/, UNSIGNED_RULE),
-  v.check((value) => value <= LARGEST_ID, UNSIGNED_RULE),
-)
+const unsigned = parsed((text) => {
+  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : null
+  return value !== null && value <= LARGEST_ID ? value : null
+}, UNSIGNED_RULE)
 
 export interface QueueProducer {
   send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
@@ -50,13 +38,13 @@ const message = object({
   /** Whether the database may have applied it already. */
   applied: v.picklist(['no', 'unknown'], 'must be "no" or "unknown"'),
   /** For how many hours the rows are kept if it has. The consumer's settings may be newer. */
-  kept: whole(1, Number.MAX_SAFE_INTEGER, 'must be a number of hours'),
+  kept: integer(1, Number.MAX_SAFE_INTEGER, 'must be a number of hours'),
   rows: v.array(
     object({
-      type: whole(1, 65_535, 'must be a whole number from 1 to 65535'),
+      type: integer(1, 65_535),
       id: unsigned,
       key: v.nullable(v.string('must be a string or null')),
-      add: digits(/^-?\d{1,30}$/, 'must be the digits of an integer'),
+      add: parsed((text) => (/^-?\d{1,30}$/.test(text) ? BigInt(text) : null), 'must be the digits of an integer'),
       slot: unsigned,
       batch: unsigned,
     }),
@@ -155,12 +143,12 @@ export type QueuedBatch = Exclude<ReturnType<typeof readMessage>, string>
 
 /** Reads a message from the queue. Returns its contents, or a description of what is wrong with it. */
 export function readMessage(body: unknown) {
-  const parsed = parseInput(message, body)
-  if (!parsed.success) {
-    const mistakes = fieldErrors(parsed.issues, 'message')
+  const read = parseInput(message, body)
+  if (!read.success) {
+    const mistakes = fieldErrors(read.issues, 'message')
     return mistakes.map(({ field, message }) => `${field} ${message}`).join('; ')
   }
-  const { since, applied, kept, rows } = parsed.output
+  const { since, applied, kept, rows } = read.output
   const batch: Batch = rows
     .map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch }))
     .sort(byPrimaryKey)

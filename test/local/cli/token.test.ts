@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { readTokens } from '../../../src/config/tokens.ts'
-import type { FieldError } from '../../../src/schema-errors.ts'
+import type { FieldError } from '../../../src/schemas.ts'
 import { PROJECT } from '../npm-script.ts'
 
 const run = promisify(execFile)

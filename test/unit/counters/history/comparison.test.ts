@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import { chosenPeriod, comparedSpans, type PeriodName, type Span } from '../../../../src/counters/history/comparison.ts'
-import { InvalidInput } from '../../../../src/schema-errors.ts'
+import { InvalidInput } from '../../../../src/schemas.ts'
 
 const clock = (at: number, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDateTime().toString()

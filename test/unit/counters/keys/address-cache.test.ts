@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AddressCache, addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import { InvalidInput } from '../../../../src/schema-errors.ts'
+import { InvalidInput } from '../../../../src/schemas.ts'
 
 const page: KeyedType = { recordType: 1, key: 'string' }
 const issue: KeyedType = { recordType: 11, key: 'integer' }

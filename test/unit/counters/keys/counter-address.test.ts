@@ -8,7 +8,7 @@ import {
   type KeyedType,
   MAX_KEY_BYTES,
 } from '../../../../src/counters/keys/counter-address.ts'
-import { InvalidInput } from '../../../../src/schema-errors.ts'
+import { InvalidInput } from '../../../../src/schemas.ts'
 
 const type: KeyedType = { recordType: 7, key: 'string' }
 const integers: KeyedType = { recordType: 8, key: 'integer' }

@@ -1,13 +1,40 @@
 import * as v from 'valibot'
 
-/** Names that are probably misspelt ones. Messages do not repeat anything else that a client sent. */
-const NAME = /^[\w-]{1,40}$/
-
 /** An error in an input or a setting, under the name that its author knows. */
 export interface FieldError {
   field: string
   message: string
 }
+
+export const integer = (min: number, max: number, rule = `must be a whole number from ${min} to ${max}`) =>
+  v.pipe(
+    v.number(rule),
+    v.check((value) => Number.isInteger(value) && value >= min && value <= max, rule),
+  )
+
+/** Text that must follow a rule. */
+export const textThat = (rule: string, fits: (value: string) => boolean) => v.pipe(v.string(rule), v.check(fits, rule))
+
+/** Text that `parse` turns into a value, or into nothing if it breaks the rule. */
+export const parsed = <Value>(parse: (text: string) => Value | null | undefined, rule: string) =>
+  v.pipe(
+    v.string(rule),
+    v.rawTransform(({ dataset, addIssue, NEVER }): Value => {
+      const value = parse(dataset.value) ?? undefined
+      if (value !== undefined) return value
+      addIssue({ message: rule })
+      return NEVER
+    }),
+  )
+
+export const flag = v.optional(v.boolean('must be true or false'), false)
+
+/** An optional setting; `null` if left out. The default, which is nothing, makes valibot transform what is missing. */
+export const orNull = <Schema extends v.GenericSchema>(schema: Schema) =>
+  v.pipe(
+    v.optional(schema, () => undefined),
+    v.transform((value) => value ?? null),
+  )
 
 /** An object, whose other members are ignored. */
 export const object = <const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') =>
@@ -25,6 +52,27 @@ const messageOf =
   ({ path }: v.BaseIssue<unknown>): string =>
     path === undefined ? rule : parseInput(entries[path[0].key as string]!, undefined).issues![0].message
 
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
+export type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
+
+/** A strict table of settings, with names in snake case in the configuration and in camel case in the code. */
+export function table<const Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.pipe(
+    strictObject(entries, 'must be a table of settings'),
+    v.transform((settings) => {
+      const inCamelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+      const renamed = Object.entries(settings).map(([name, value]) => [inCamelCase(name), value])
+      return Object.fromEntries(renamed) as CamelCased<typeof settings>
+    }),
+  )
+}
+
+/** An optional table, whose settings all have defaults. */
+export function optionalTable<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const settings = table(entries)
+  return v.optional(settings, {} as v.InferInput<typeof settings>)
+}
+
 /** Parses an input that must not be a list: for valibot, a list is an object too. */
 export const parseInput = <Schema extends v.GenericSchema>(schema: Schema, input: unknown) =>
   v.safeParse(schema, Array.isArray(input) ? null : input, {
@@ -41,6 +89,9 @@ export function fieldErrors(issues: readonly v.BaseIssue<unknown>[], root: strin
     return expected === 'never' ? unknownName(keys, root, message) : { field: keys.join('.') || root, message }
   })
 }
+
+/** Names that are probably misspelt ones. Messages do not repeat anything else that a client sent. */
+const NAME = /^[\w-]{1,40}$/
 
 /** The error of a name that nobody knows, at the end of a path. */
 export function unknownName(path: readonly string[], root: string, message: string): FieldError {
