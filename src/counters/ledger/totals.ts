@@ -9,15 +9,6 @@ export interface TotalsStore {
   cache: { forget(): void } | null
 }
 
-/** Runs work that changes totals. Drops cached totals afterwards, even if the work fails. */
-export async function changingTotals<T>({ db, cache }: TotalsStore, work: (db: Database) => Promise<T>): Promise<T> {
-  try {
-    return await work(db)
-  } finally {
-    cache?.forget()
-  }
-}
-
 /** An amount to add to a total, provided that it still has the version that was read. */
 export interface TotalChange extends CounterPlace {
   /** As read, or as chosen by `createTotals`. */

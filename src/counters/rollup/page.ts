@@ -10,26 +10,21 @@ interface SlotSnapshot extends Cursor {
 }
 
 /** A counter as read: some or all of its non-empty slots, and the version of its total at that instant. */
-export interface CounterSnapshot extends CounterPlace {
+interface CounterSnapshot extends CounterPlace {
   /** `null` if it has no total yet. */
   version: bigint | null
   total: bigint
   slots: SlotSnapshot[]
-}
-
-/** Whether total, amount and slots fit into signed 64-bit integers. One counter that does not must not stop its page. */
-export function isMovable(counter: CounterSnapshot): boolean {
-  const amount = amountOf(counter)
-  return fitsTotal(counter.total + amount) && fitsTotal(amount) && counter.slots.every(({ count }) => fitsTotal(count))
-}
-
-export function amountOf({ slots }: CounterSnapshot): bigint {
-  return slots.reduce((sum, { count }) => sum + count, 0n)
+  /** The sum of the slots. */
+  amount: bigint
 }
 
 /** Consecutive non-empty slots in primary key order, by counter. */
 export interface RollUpPage {
+  /** Those that can be moved. */
   counters: readonly CounterSnapshot[]
+  /** How many others there are: total, amount or a slot would leave signed 64-bit integers. */
+  stuck: number
   last: Cursor | null
   exhausted: boolean
   /** Whether the last counter has more slots. Then it is the only one. */
@@ -71,16 +66,26 @@ export async function readRollUpPage(
   for (const row of rows.slice(0, limit)) {
     const { version, total, ...slot } = snapshotOf(row)
     const last = counters.at(-1)
-    if (last !== undefined && isOf(last, slot)) last.slots.push(slot)
-    else counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
+    if (last !== undefined && isOf(last, slot)) {
+      last.slots.push(slot)
+      last.amount += slot.count
+    } else {
+      const { recordType, recordId, count } = slot
+      counters.push({ recordType, recordId, version, total, slots: [slot], amount: count })
+    }
   }
   // The row beyond the limit tells whether the last counter has more slots.
   const following = rows[limit]
   const cut = following !== undefined && isOf(counters.at(-1)!, snapshotOf(following))
   const leave = cut && counters.length > 1
   if (leave) counters.pop()
+  const movable = counters.filter(
+    ({ total, amount, slots }) =>
+      [total + amount, amount].every(fitsTotal) && slots.every(({ count }) => fitsTotal(count)),
+  )
   return {
-    counters,
+    counters: movable,
+    stuck: counters.length - movable.length,
     last: counters.at(-1)?.slots.at(-1) ?? null,
     exhausted: following === undefined,
     cut: cut && !leave,
@@ -108,41 +113,35 @@ const isOf = (counter: CounterSnapshot, slot: Cursor) =>
  * the versions let only one of them succeed.
  * @param counters all in one range
  * @param options `at`: the run; its hour, day, week and month get the counts. `rangeLane`: the lane of the range's sums
- * @returns whether they were moved; if not, another run moved some first, and nothing was changed
+ * @throws {Overtaken} another run moved some first; nothing was changed
  * @throws {DatabaseFailure} possibly with an unknown outcome; in any case, the page can be read again
  */
 export async function moveRollUpPage(
   db: Database,
   counters: readonly CounterSnapshot[],
   { at, rangeLane }: { at: Date; rangeLane: bigint },
-): Promise<boolean> {
-  const moves = (await createTotals(db, counters)).map((counter) => ({ ...counter, amount: amountOf(counter) }))
-  try {
-    await db.transaction(async (transaction) => {
-      const added = addToTotals(transaction, moves, at)
-      // Writes the texts while the database works on that statement.
-      const subtractions = subtractionsOf(counters)
-      const addHistory = additionToPeriods(moves, at, rangeLane)
-      await added
-      await addHistory(transaction)
-      // Without a total, no version guards the counter: it may have been rolled up or deleted since, and a slot may not hold
-      // what was read. Such a slot stays as it is, and does not count 2 as the others do.
-      const guarded = counters.every(({ version }) => version !== null)
-      const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
-      // Last, because writers need these rows: they stay locked for only one more round trip, the COMMIT. An upsert, so that a
-      // slot that was pruned meanwhile comes back with a negative count. The batch id of a slot stays as it is.
-      const { rowsAffected } = await transaction.execute(
-        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until)
-         VALUES ${subtractions}
-         ON DUPLICATE KEY UPDATE count = count + VALUES(count)${guarded ? '' : ' * (count DIV VALUES(count) < 0)'}`,
-      )
-      if (!guarded && rowsAffected !== 2 * slots) throw new Overtaken()
-    })
-    return true
-  } catch (error) {
-    if (error instanceof Overtaken) return false
-    throw error
-  }
+): Promise<void> {
+  const moves = await createTotals(db, counters)
+  await db.transaction(async (transaction) => {
+    const added = addToTotals(transaction, moves, at)
+    // Writes the texts while the database works on that statement.
+    const subtractions = subtractionsOf(counters)
+    const addHistory = additionToPeriods(moves, at, rangeLane)
+    await added
+    await addHistory(transaction)
+    // Without a total, no version guards the counter: it may have been rolled up or deleted since, and a slot may not hold
+    // what was read. Such a slot stays as it is, and does not count 2 as the others do.
+    const guarded = counters.every(({ version }) => version !== null)
+    const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
+    // Last, because writers need these rows: they stay locked for only one more round trip, the COMMIT. An upsert, so that a
+    // slot that was pruned meanwhile comes back with a negative count. The batch id of a slot stays as it is.
+    const { rowsAffected } = await transaction.execute(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until)
+       VALUES ${subtractions}
+       ON DUPLICATE KEY UPDATE count = count + VALUES(count)${guarded ? '' : ' * (count DIV VALUES(count) < 0)'}`,
+    )
+    if (!guarded && rowsAffected !== 2 * slots) throw new Overtaken()
+  })
 }
 
 export function subtractionsOf(

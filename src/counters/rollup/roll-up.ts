@@ -5,10 +5,10 @@ import type { StoppedBy } from '../background-runs.ts'
 import { earliest } from '../calendar.ts'
 import { HOUR_SQL } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
-import { changingTotals, type TotalsStore } from '../ledger/totals.ts'
+import type { TotalsStore } from '../ledger/totals.ts'
 import { MAX_LANES, rangeStarts } from '../ranges.ts'
 import { acquireLease, releaseLease } from './lease.ts'
-import { RangeProgress, type RollUpTally } from './range-progress.ts'
+import { type PageGate, RangeProgress, type RollUpTally } from './range-progress.ts'
 
 /** Slots are counted up to this number, so that counting costs no more than a roll-up page or two. */
 export const MAX_COUNTED = 10_000
@@ -64,8 +64,12 @@ export interface RollUpOptions extends RollUpSettings {
  * several at once is faster, but occupies several of its processors.
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
-export function rollUp(store: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
-  return changingTotals(store, (database) => runRollUp(database, options))
+export async function rollUp({ db, cache }: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
+  try {
+    return await runRollUp(db, options)
+  } finally {
+    cache?.forget()
+  }
 }
 
 async function runRollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
@@ -84,14 +88,15 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
   // A random one first, so that the budget does not always end before the same range.
   const first = Math.floor(Math.random() * held.length)
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
-    ({ range, state }) => new RangeProgress(range, database.ranges, state.cursor, lanes, tally),
+    ({ range, state }) => new RangeProgress(db, range, state.cursor, lanes, tally),
   )
   const wasInterrupted = held.some(({ state }) => state.stoppedBy === 'interruption')
   const pageSlots = wasInterrupted ? Math.ceil(options.pageSlots / CAUTIOUS_PART) : options.pageSlots
-  const spent = progress.length > 0 ? await movePages(db, progress, { ...options, pageSlots }, began) : null
+  const gate = pageGate(db, progress, { ...options, pageSlots }, began)
+  await Promise.all(progress.map((range) => range.run(gate, at)))
 
   const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {
-    const stoppedBy = complete || failure !== null ? null : spent
+    const stoppedBy = complete || failure !== null ? null : gate.spent
     // Best effort: the work is done, and the lease expires anyway.
     return releaseLease(retried, start, holder, { at, cursor, caughtUp, stoppedBy }).catch(() => {})
   })
@@ -133,56 +138,43 @@ async function acquireLeases(db: Database, holder: bigint, seconds: number) {
   return { states, roundTripMs, failure: failed?.reason as unknown }
 }
 
-/**
- * Reads and moves pages of several ranges side by side, until all are done or a budget is spent. Never rejects.
- * @returns the budget that was spent first; `null` if neither was
- */
-async function movePages(
+/** Admits pages of several ranges, a few at once, until a budget is spent. Ranges that wait get their turns in order. */
+function pageGate(
   db: CountedDatabase,
   ranges: readonly RangeProgress[],
-  { at, pageSlots, maxStatements, maxSeconds }: RollUpOptions,
+  { pageSlots, maxStatements, maxSeconds }: RollUpOptions,
   began: number,
-): Promise<StoppedBy | null> {
-  const { promise: done, resolve } = Promise.withResolvers<StoppedBy | null>()
-  let spentFirst: StoppedBy | null = null
+): PageGate & { readonly spent: StoppedBy | null } {
   const hurry = maxStatements < MIN_STATEMENTS_FOR_SMALL_PAGES || ranges.some(({ cursor }) => cursor !== null)
-  const seconds = () => (Date.now() - began) / 1_000
-  const pageLimit = () => {
-    const spent = Math.max(db.sent / maxStatements, seconds() / maxSeconds)
-    return hurry || spent > 0.5 ? pageSlots : Math.min(pageSlots, SMALL_PAGE_SLOTS)
-  }
-  const mayRead = () => {
-    const underWay = ranges.reduce((sum, { pagesUnderWay }) => sum + pagesUnderWay, 0)
+  let spent: StoppedBy | null = null
+  let underWay = 0
+  let left = Promise.withResolvers<void>()
+  const hasStatements = () => {
     const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges.length + LAST_STATEMENTS
-    if (db.sent + reserved > maxStatements) {
+    return db.sent + reserved <= maxStatements
+  }
+  return {
+    /** The budget that was spent first, if any. */
+    get spent() {
+      return spent
+    },
+    async enter() {
       // Pages under way may take fewer statements than are reserved for them.
-      if (underWay === 0) spentFirst ??= 'statements'
-      return false
-    }
-    if (seconds() >= maxSeconds) spentFirst ??= 'seconds'
-    return spentFirst === null
+      while (underWay === MAX_PAGES_UNDER_WAY || (underWay > 0 && !hasStatements())) await left.promise
+      const seconds = (Date.now() - began) / 1_000
+      if (!hasStatements()) spent ??= 'statements'
+      else if (seconds >= maxSeconds) spent ??= 'seconds'
+      if (spent !== null) return null
+      underWay++
+      const part = Math.max(db.sent / maxStatements, seconds / maxSeconds)
+      return hurry || part > 0.5 ? pageSlots : Math.min(pageSlots, SMALL_PAGE_SLOTS)
+    },
+    leave() {
+      underWay--
+      left.resolve()
+      left = Promise.withResolvers()
+    },
   }
-  const nextJob = (): (() => Promise<void>) | null => {
-    const movable = ranges.find(({ mayMove }) => mayMove)
-    if (movable !== undefined) return () => movable.move(db, at)
-    const [readable] = ranges
-      .filter((range) => range.mayRead)
-      .sort((a, b) => a.pagesUnderWay - b.pagesUnderWay || a.pagesRead - b.pagesRead)
-    return readable !== undefined && mayRead() ? () => readable.read(db, pageLimit()) : null
-  }
-  let jobs = 0
-  const startJobs = () => {
-    for (let job = nextJob(); job !== null && jobs < MAX_PAGES_UNDER_WAY; job = nextJob()) {
-      jobs++
-      void job().then(() => {
-        jobs--
-        startJobs()
-      })
-    }
-    if (jobs === 0) resolve(spentFirst)
-  }
-  startJobs()
-  return done
 }
 
 /** The statements of a run that moves one page of the last range, after an empty page of each other range. */
