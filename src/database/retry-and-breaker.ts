@@ -1,26 +1,19 @@
 import type { Database, Executor } from './database.ts'
 import { classify, DatabaseFailure } from './errors.ts'
 
-export interface RetryPolicy {
-  attempts: number
-  /** Milliseconds before the second attempt; doubled for each further one, and jittered. */
-  backoffMs: number
-  /** Milliseconds after the first attempt began from which on no further one begins. */
-  giveUpAfterMs: number
-}
-
 /** Enough for a failover's hiccup, and an answer within seconds when the database is gone. */
-export const DEFAULT_RETRIES: RetryPolicy = { attempts: 3, backoffMs: 50, giveUpAfterMs: 3_000 }
+const MAX_ATTEMPTS = 3
+/** The longest pause before the second attempt; doubled for each further one, and jittered. */
+const BACKOFF_MS = 50
+/** After the first attempt began. No further one begins then. */
+const GIVE_UP_AFTER_MS = 3_000
 
 /**
  * Retries statements after transient failures. Only for statements that are safe to repeat. All of ours are: reads, INSERT
  * IGNORE, and batches, which recognize themselves. If any attempt had an unknown outcome, a failure of the whole has one too,
  * and a success says that the attempt may still arrive (`straggler`).
  */
-export function retrying(
-  db: Executor,
-  { policy = DEFAULT_RETRIES, beforeAttempt }: { policy?: RetryPolicy; beforeAttempt?: () => void } = {},
-): Executor {
+export function retrying(db: Executor, beforeAttempt?: () => void): Executor {
   return {
     async execute(sql, args) {
       const began = Date.now()
@@ -34,9 +27,9 @@ export function retrying(
           const failure = classify(error)
           unknown ||= failure.applied === 'unknown'
           // Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
-          const pause = Math.random() * policy.backoffMs * 2 ** (attempt - 1)
-          const late = Date.now() + pause - began > policy.giveUpAfterMs
-          if (!failure.retry || attempt >= policy.attempts || late) {
+          const pause = Math.random() * BACKOFF_MS * 2 ** (attempt - 1)
+          const late = Date.now() + pause - began > GIVE_UP_AFTER_MS
+          if (!failure.retry || attempt === MAX_ATTEMPTS || late) {
             throw unknown ? failure.withApplied('unknown') : failure
           }
           await new Promise((resolve) => setTimeout(resolve, pause))
@@ -47,23 +40,17 @@ export function retrying(
 }
 
 /** A database whose single statements are retried. Its transactions are passed through. */
-export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RETRIES): Database {
+export function withRetries(database: Database): Database {
   const { ranges } = database
-  return { ranges, transaction: (work) => database.transaction(work), ...retrying(database, { policy }) }
+  return { ranges, transaction: (work) => database.transaction(work), ...retrying(database) }
 }
 
-export interface BreakerPolicy {
-  /** Consecutive failures that open the breaker. A slow failure counts three times. */
-  failures: number
-  /** Milliseconds from which on a failure is slow. */
-  slowMs: number
-  /** The first open period, in milliseconds. It doubles each time a trial fails, and is jittered. */
-  openMs: number
-  maxOpenMs: number
-}
-
-/** The retries of two statements open it, or two time-outs. A recovered database is noticed within seconds. */
-const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 250, maxOpenMs: 5_000 }
+/** Consecutive failures that open the breaker: the retries of two statements, or two time-outs. A slow one counts three times. */
+const MAX_FAILURES = 5
+const SLOW_MS = 1_000
+/** The first open period. It doubles each time a trial fails, and is jittered. A recovered database is noticed within seconds. */
+const OPEN_MS = 250
+const MAX_OPEN_MS = 5_000
 
 /**
  * Keeps an unavailable database from delaying every request by a time-out: when statements keep failing, further ones fail at
@@ -71,18 +58,12 @@ const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 250
  * "Release It!", "Circuit Breaker".
  */
 export class CircuitBreaker {
-  readonly #policy: BreakerPolicy
   /** Whether statements other than trials fail at once. Only `succeeded` and `failed` change it. */
   open = false
   #failures = 0
-  #openMs: number
+  #openMs = OPEN_MS
   #openUntil = 0
   #trial = false
-
-  constructor(policy: BreakerPolicy = DEFAULT_BREAKER) {
-    this.#policy = policy
-    this.#openMs = policy.openMs
-  }
 
   /**
    * Whether a statement may be sent now. While the breaker is open, an admitted statement is the trial. No other one is
@@ -92,8 +73,8 @@ export class CircuitBreaker {
     if (!this.open) return true
     // A longer wait means that the clock was set back.
     const wait = this.#openUntil - now
-    if (wait > 0 && wait <= this.#policy.maxOpenMs) return false
-    this.#openUntil = now + this.#policy.maxOpenMs
+    if (wait > 0 && wait <= MAX_OPEN_MS) return false
+    this.#openUntil = now + MAX_OPEN_MS
     this.#trial = true
     return true
   }
@@ -102,21 +83,21 @@ export class CircuitBreaker {
     this.open = false
     this.#failures = 0
     this.#trial = false
-    this.#openMs = this.#policy.openMs
+    this.#openMs = OPEN_MS
   }
 
   /** @param tookMs the duration of the failed attempt, in milliseconds */
   failed(now: number, tookMs: number): void {
     const wasOpen = this.open
-    this.#failures += tookMs >= this.#policy.slowMs ? 3 : 1
-    this.open = this.#failures >= this.#policy.failures
+    this.#failures += tookMs >= SLOW_MS ? 3 : 1
+    this.open = this.#failures >= MAX_FAILURES
     if (!this.open) return
     // Sent before the breaker opened, so its failure is nothing new.
     if (wasOpen && !this.#trial) return
     this.#trial = false
     // Between half the period and all of it, so that isolates do not all try again at once.
     this.#openUntil = now + this.#openMs * (0.5 + Math.random() / 2)
-    this.#openMs = Math.min(this.#openMs * 2, this.#policy.maxOpenMs)
+    this.#openMs = Math.min(this.#openMs * 2, MAX_OPEN_MS)
   }
 }
 

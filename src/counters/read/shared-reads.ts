@@ -171,10 +171,8 @@ export class SharedReads<Value> {
     this.#lastSentAt = now
     const counters = [...group.counters.values()]
     const { deadlineMs, read } = this.#options
-    const db = retrying(this.#db, {
-      beforeAttempt: () => {
-        group.silentUntil = Date.now() + deadlineMs
-      },
+    const db = retrying(this.#db, () => {
+      group.silentUntil = Date.now() + deadlineMs
     })
     let outcome: ReadOutcome<Value>
     try {

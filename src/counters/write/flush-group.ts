@@ -39,10 +39,9 @@ export async function flush(
 ): Promise<Flush> {
   const { slots, deadlineMs } = context
   const batch = group.batch ?? group.seal(slots.lease(), context.classicSlots)
-  const beforeAttempt = () => {
+  const db = retrying(context.db, () => {
     leader.silentUntil = Date.now() + deadlineMs
-  }
-  const db = retrying(context.db, { beforeAttempt })
+  })
   let reason: DatabaseFailure
   try {
     const { settled } = await applyBatch(db, batch, context.keptHours)

@@ -273,7 +273,7 @@ describe('Leaders of a group commit', () => {
   })
 
   it('try a batch as soon as the database may be back', async () => {
-    const breaker = new CircuitBreaker({ failures: 2, slowMs: 10_000, openMs: 20, maxOpenMs: 500 })
+    const breaker = new CircuitBreaker()
     const deadlineMs = 10_000
     isolate = start({
       db: withBreaker(db.open({ deadlineMs }), breaker),
