@@ -3,12 +3,11 @@ import type { Config } from '../config/config.ts'
 import { readNames } from '../counters/keys/names.ts'
 import {
   FIRST_POSITION,
+  isPosition,
   MAX_VERIFIED,
   MISMATCHES,
   type Mismatch,
-  readPosition,
   verifyPage,
-  writePosition,
 } from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
@@ -21,7 +20,7 @@ import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
-    after: afterField(parsed(readPosition, AFTER_RULE)),
+    after: afterField(z.string().check(z.refine(isPosition, AFTER_RULE))),
     limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
 })
@@ -56,7 +55,7 @@ export const verifyCountsContract = () =>
     examples: {
       lastPage: {
         summary: 'The last page of an empty database',
-        query: { after: 'calendar.65535', limit: '100' },
+        query: { after: 'hours.0.', limit: '100' },
         answer: { checked: 0, wrong: [], next: null },
       },
     },
@@ -69,7 +68,7 @@ export const verify = endpoint<typeof verifyCountsContract>(
     const db = withRetries(openBackgroundDatabase(isolate))
     const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
     const { checked, wrong, next } = await verifyPage(db, options)
-    return { checked, wrong: await named(db, config, wrong), next: next && writePosition(next) }
+    return { checked, wrong: await named(db, config, wrong), next }
   },
 )
 

@@ -1,4 +1,4 @@
-import { FIRST_POSITION, type Mismatch, type VerifyPosition, verifyPage } from '../../src/counters/verify/verify.ts'
+import { FIRST_POSITION, type Mismatch, verifyPage } from '../../src/counters/verify/verify.ts'
 import type { Database } from '../../src/database/database.ts'
 
 /**
@@ -11,7 +11,7 @@ export async function verifyAll(
   { limit = 500, hourDays = 36_500, at = new Date() } = {},
 ): Promise<{ checked: number; wrong: Mismatch[]; pages: number }> {
   const all = { checked: 0, wrong: [] as Mismatch[], pages: 0 }
-  let from: VerifyPosition | null = FIRST_POSITION
+  let from: string | null = FIRST_POSITION
   while (from !== null) {
     const page = await verifyPage(db, { from, limit, at, hourDays })
     all.checked += page.checked

@@ -3,7 +3,7 @@ import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toDate } from '../../database/values.ts'
 import { type RunBudgets, VERIFICATION } from '../background-runs.ts'
 import { DAY_MS, dayText, timeText } from '../calendar.ts'
-import { FIRST_POSITION, readPosition, type VerifyPosition, verifyPage, writePosition } from './verify.ts'
+import { FIRST_POSITION, isPosition, verifyPage } from './verify.ts'
 
 /** The statements of a page at most: one of hours with a mismatch, which is read twice. */
 const PAGE_STATEMENTS = 8
@@ -37,7 +37,7 @@ export async function continueRound(
   const began = Date.now()
   const round = (await readRound(db, at)) ?? (await beginRound(db, at))
   if (round === 'over') return null
-  let from: VerifyPosition | null = round.position
+  let from: string | null = round.position
   let checked = 0
   let wrong = 0
   while (from !== null && wrong === 0) {
@@ -63,7 +63,7 @@ export async function readAgreement(db: Executor): Promise<Date | null> {
 interface Round {
   /** The scheduled time of its first run, as SQL writes it. */
   begunAt: string
-  position: VerifyPosition
+  position: string
 }
 
 /** The round to continue; `null`: a new one is due. */
@@ -71,34 +71,28 @@ async function readRound(db: Executor, at: Date): Promise<Round | 'over' | null>
   const { rows } = await db.execute(`SELECT position, round_begun_at FROM background_runs WHERE task = ${VERIFICATION}`)
   const begun = toDate(rows[0]?.round_begun_at ?? null)
   if (begun === null) return null
-  const text = rows[0]?.position ?? null
-  if (text === null) return dayText(begun) === dayText(at) ? 'over' : null
-  const position = readPosition(String(text))
+  const position = rows[0]?.position ?? null
+  if (position === null) return dayText(begun) === dayText(at) ? 'over' : null
   const isOld = Math.abs(at.getTime() - begun.getTime()) > MAX_ROUND_MS
-  return position === null || isOld ? null : { begunAt: timeText(begun), position }
+  return isOld || !isPosition(String(position)) ? null : { begunAt: timeText(begun), position: String(position) }
 }
 
 async function beginRound(db: Executor, at: Date): Promise<Round> {
   const [position, begunAt] = [FIRST_POSITION, timeText(at)]
   await db.execute(
     `INSERT INTO background_runs (task, finished_at, position, round_begun_at)
-     VALUES (${VERIFICATION}, UTC_TIMESTAMP(3), '${writePosition(position)}', '${begunAt}')
+     VALUES (${VERIFICATION}, UTC_TIMESTAMP(3), '${position}', '${begunAt}')
      ON DUPLICATE KEY UPDATE position = VALUES(position), round_begun_at = VALUES(round_begun_at)`,
   )
   return { begunAt, position }
 }
 
 /** Nothing is written if another run has moved the round meanwhile, or found a mismatch. */
-async function writeDown(
-  db: Executor,
-  { begunAt, position }: Round,
-  next: VerifyPosition | null,
-  at: Date,
-): Promise<void> {
-  const moved = next === null ? `position = NULL, agreed_at = '${timeText(at)}'` : `position = '${writePosition(next)}'`
+async function writeDown(db: Executor, { begunAt, position }: Round, next: string | null, at: Date): Promise<void> {
+  const moved = next === null ? `position = NULL, agreed_at = '${timeText(at)}'` : `position = '${next}'`
   await db.execute(
     `UPDATE background_runs SET finished_at = UTC_TIMESTAMP(3), ${moved}
-     WHERE task = ${VERIFICATION} AND round_begun_at = '${begunAt}' AND position = '${writePosition(position)}'`,
+     WHERE task = ${VERIFICATION} AND round_begun_at = '${begunAt}' AND position = '${position}'`,
   )
 }
 

@@ -44,52 +44,25 @@ interface HourRule {
   hourDays: number
 }
 
-const PHASES = { counters: verifyCounters, days: verifyTypeDays, hours: verifyTypeHours, calendar: verifyTypeCalendar }
+const PHASES = { counters: verifyCounters, days: verifyTypes, hours: verifyTypeHours }
+type Phase = keyof typeof PHASES
 
-/** Where a page begins. The phases follow each other: counters, the days of types, their hours, their weeks and months. */
-export interface VerifyPosition {
-  phase: keyof typeof PHASES
-  /** 0 for hours, which are checked for all types at once. */
-  recordType: number
-  /** A record id, a day, or an hour such as `2026-11-20T10:00:00`; empty for the first one. */
-  start: string
-}
+/**
+ * Where a page begins: its phase, record type and start, in at most 40 characters. The phases follow each other: counters; the
+ * days, weeks and months of types; their hours, of all types (0) at once. The start is a record id, a day, or an hour such as
+ * `2026-11-20T10:00:00`; empty for the first one.
+ */
+const POSITION = /^(counters|days|hours)\.\d{1,5}\.([\dT:-]*)$/
+const HOUR = /T(?:[01]\d|2[0-3]):00:00$/
 
-export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, start: '' }
+export const FIRST_POSITION = 'counters.0.'
 
-/** Where the next phase begins. */
-const AFTER: Record<VerifyPosition['phase'], VerifyPosition | null> = {
-  counters: { phase: 'days', recordType: 0, start: '' },
-  days: { phase: 'hours', recordType: 0, start: '' },
-  hours: { phase: 'calendar', recordType: 0, start: '' },
-  calendar: null,
-}
-
-/** A position as a text of at most 40 characters. */
-export function writePosition({ phase, recordType, start }: VerifyPosition): string {
-  if (phase === 'calendar') return `calendar.${recordType}`
-  return phase === 'hours' ? `hours.${start}` : `${phase}.${recordType}.${start}`
-}
-
-/** `null` for a text that is not of `writePosition`. */
-export function readPosition(text: string): VerifyPosition | null {
-  const [, phase, type = '0', start = ''] =
-    /^(counters|days|hours|calendar)(?:\.(\d{1,5}))?(?:\.([\dT:-]*))?$/.exec(text) ?? []
-  const position = { phase: phase as VerifyPosition['phase'], recordType: Number(type), start }
-  const isStart =
-    phase === 'counters' ? /^\d{0,20}$/.test(start) && BigInt(start) <= LARGEST_ID : isPeriod(start, phase === 'hours')
-  return phase !== undefined && isStart && writePosition(position) === text ? position : null
-}
-
-/** Whether a day or an hour exists, and is not earlier than MySQL knows; empty for the first one. */
-function isPeriod(text: string, mayBeHour: boolean): boolean {
-  const form = mayBeHour ? /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):00:00)?$/ : /^\d{4}-\d\d-\d\d$/
-  return text === '' || (form.test(text) && !Number.isNaN(midnightOf(text.slice(0, 10))) && text >= FIRST)
-}
-
-interface VerifyOptions extends HourRule {
-  from: VerifyPosition
-  limit: number
+export function isPosition(text: string): boolean {
+  const [, phase, start = ''] = POSITION.exec(text) ?? []
+  if (phase === undefined || start === '') return phase !== undefined
+  if (phase === 'counters') return /^\d{1,20}$/.test(start) && BigInt(start) <= LARGEST_ID
+  const day = phase === 'hours' ? start.replace(HOUR, '') : start
+  return midnightOf(day) >= Date.parse(FIRST)
 }
 
 /** A page of one type, or of the hours of all types. */
@@ -114,19 +87,21 @@ interface CheckedPage {
  * so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or not at all. Even so, a mismatch is
  * read a second time, and reported only if it persists. Pending slots would be on both sides of every sum, so they are not
  * read.
+ * @param options `from`: a position; `limit`: the most counters
+ * @returns `next`: the position of the next page; `null` after the last one
  */
 export async function verifyPage(
   db: Database,
-  { from, ...options }: VerifyOptions,
-): Promise<{ checked: number; wrong: Mismatch[]; next: VerifyPosition | null }> {
-  const { phase } = from
-  const recordType = phase === 'hours' ? 0 : await nextRecordType(db, from.recordType)
-  if (recordType === null) return { checked: 0, wrong: [], next: AFTER[phase] }
-  const start = recordType === from.recordType ? from.start : ''
-  const rows = Math.min(options.limit, MAX_VERIFIED) * ROWS_PER_COUNTER
-  const { checked = 0, wrong, next }: CheckedPage = await PHASES[phase](db, { ...options, recordType, start, rows })
-  if (next !== null) return { checked, wrong, next: { phase, recordType, start: next } }
-  return { checked, wrong, next: phase === 'hours' ? AFTER.hours : { phase, recordType: recordType + 1, start: '' } }
+  { from, limit, ...rule }: HourRule & { from: string; limit: number },
+): Promise<{ checked: number; wrong: Mismatch[]; next: string | null }> {
+  const [phase, type, begin] = from.split('.') as [Phase, string, string]
+  const recordType = phase === 'hours' ? 0 : await nextRecordType(db, Number(type))
+  if (recordType === null) return { checked: 0, wrong: [], next: phase === 'counters' ? 'days.0.' : 'hours.0.' }
+  const start = recordType === Number(type) ? begin : ''
+  const rows = Math.min(limit, MAX_VERIFIED) * ROWS_PER_COUNTER
+  const { checked = 0, wrong, next } = await PHASES[phase](db, { ...rule, recordType, start, limit, rows })
+  const following = phase === 'hours' ? null : `${phase}.${recordType + 1}.`
+  return { checked, wrong, next: next === null ? following : `${phase}.${recordType}.${next}` }
 }
 
 /** The first record type, from a number on, that has anything to check; `null` if there is none. */
@@ -216,12 +191,12 @@ async function compare(db: Executor, { recordType, start }: Page, last: bigint, 
 }
 
 /**
- * Checks the days of a type against those of its counters. A day is never split between pages, because only one statement reads
+ * Checks the days of a type against those of its counters, and on its first page what stands beside them. A day is never split between pages, because only one statement reads
  * from one snapshot. vtgate sends the statement whole to each shard and adds up the results. A roll-up changes both sides of a
  * shard's sums in one transaction, so it does not matter when each shard is read. To that end, parts of the union must not be
  * grouped.
  */
-async function verifyTypeDays(db: Executor, { recordType, start, rows }: Page): Promise<CheckedPage> {
+async function verifyTypes(db: Executor, { recordType, start, rows }: Page): Promise<CheckedPage> {
   const begin = start || FIRST
   const index = 'FROM counter_periods FORCE INDEX (ranking) WHERE record_type = ? AND period = 1 AND period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [recordType, begin], rows)
@@ -234,7 +209,26 @@ async function verifyTypeDays(db: Executor, { recordType, start, rows }: Page): 
        ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
       [recordType, begin, last, recordType, begin, last],
     )
-  return { wrong: await confirmMismatches(read, recordType), next }
+  const beside = start === '' ? await verifyTypeCalendar(db, recordType) : []
+  return { wrong: [...beside, ...(await confirmMismatches(read, recordType))], next }
+}
+
+/** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
+async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mismatch[]> {
+  const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
+  const read = () =>
+    db.execute(
+      `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+         SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
+         UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
+         UNION ALL SELECT 'month', period_start, count, 0 ${history} 3
+         UNION ALL SELECT 'month', period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY, 0, count ${history} 1
+         UNION ALL SELECT 'adjustments', NULL, count, 0 ${history} ${ADJUSTMENTS_SUM}
+         UNION ALL SELECT 'adjustments', NULL, 0, count FROM counter_adjustments FORCE INDEX (PRIMARY)
+           WHERE record_type = ${recordType}
+       ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
+    )
+  return confirmMismatches(read, recordType)
 }
 
 /** Checks the hours of all types against those of their counters, for days whose hours are kept. */
@@ -282,24 +276,6 @@ async function findPeriods(
   // The next day or hour: there is nothing in between.
   const start = Date.parse(`${last.slice(0, 10)}T${last.slice(11, 19) || '00:00:00'}Z`)
   return { last, next: last.length > 10 ? timeText(start + HOUR_MS).replace(' ', 'T') : dayText(start + DAY_MS) }
-}
-
-/** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
-async function verifyTypeCalendar(db: Executor, { recordType }: Page): Promise<CheckedPage> {
-  const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
-  const read = () =>
-    db.execute(
-      `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
-         SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
-         UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
-         UNION ALL SELECT 'month', period_start, count, 0 ${history} 3
-         UNION ALL SELECT 'month', period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY, 0, count ${history} 1
-         UNION ALL SELECT 'adjustments', NULL, count, 0 ${history} ${ADJUSTMENTS_SUM}
-         UNION ALL SELECT 'adjustments', NULL, 0, count FROM counter_adjustments FORCE INDEX (PRIMARY)
-           WHERE record_type = ${recordType}
-       ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
-    )
-  return { wrong: await confirmMismatches(read, recordType), next: null }
 }
 
 /**

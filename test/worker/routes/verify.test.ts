@@ -76,9 +76,9 @@ describe('POST /v1/verify', () => {
     ['after', 'days.1.2026-02-30'],
     ['after', 'days.1.7'],
     ['after', 'days.1.2026-11-20T10:00:00'],
-    ['after', 'hours.2026-11-20T10:30:00'],
-    ['after', "hours.2026-11-20T10:00:00' OR 1"],
-    ['after', 'calendar.'],
+    ['after', 'hours.0.2026-11-20T10:30:00'],
+    ['after', "hours.0.2026-11-20T10:00:00' OR 1"],
+    ['after', 'days..'],
     ['limit', '0'],
     ['limit', '501'],
     ['limit', '1.5'],
@@ -97,10 +97,10 @@ describe('POST /v1/verify', () => {
     'counters.65536.0',
     'days.65536.',
     'days.1.2026-11-20',
-    'hours.',
-    'hours.2026-11-20T10:00:00',
-    'hours.2026-11-20',
-    'calendar.99999',
+    'hours.0.',
+    'hours.0.2026-11-20T10:00:00',
+    'hours.0.2026-11-20',
+    'days.99999.',
   ])('accepts %s', async (cursor) => {
     await verify(`?after=${encodeURIComponent(cursor)}`)
   })
