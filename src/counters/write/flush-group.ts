@@ -4,7 +4,7 @@ import { retrying } from '../../database/retry-and-breaker.ts'
 import { log } from '../../log.ts'
 import { random63 } from '../ids.ts'
 import { Overloaded } from '../shared-work-state.ts'
-import { applyBatch, type Batch } from './apply-batch.ts'
+import { applyBatch } from './apply-batch.ts'
 import type { CommitOutcome, IncrementGroup } from './increment-group.ts'
 import type { KeptHours } from './kept-hours.ts'
 import type { BatchQueue } from './queue.ts'
@@ -53,57 +53,39 @@ export async function flush(
     reason = classify(error)
   }
   const failure = group.contested ? reason.withApplied('unknown') : reason
-  // The batch was refused because of one request in it. The others should not suffer.
   const refused = failure.kind === 'range' || failure.kind === 'rejected'
-  if (refused && failure.applied === 'no' && group.tickets.length > 1) {
-    slots.release(group.slot)
-    return { status: 'split' }
-  }
   // No await before the batch has its own slots: another leader may take the group over, and must send the same batch.
   if (failure.applied === 'no') slots.release(group.slot)
-  if (context.queue !== null && !refused) {
-    leader.silentUntil = Date.now() + QUEUE_DEADLINE_MS
-    return enqueue(context.queue, context, group, failure.applied === 'no' ? group.sealForQueue() : batch, failure)
-  }
-  return { status: 'failed', failure }
+  // It was refused because of one request in it. The others should not suffer.
+  if (refused && failure.applied === 'no' && group.tickets.length > 1) return { status: 'split' }
+  return refused ? { status: 'failed', failure } : enqueue(context, group, leader, failure)
 }
 
-/** Gives up on the database for a group that has waited too long: it goes into the queue or, without one, is refused. */
-export async function spill(
-  context: FlushContext,
+/**
+ * Puts a group into the queue. Without one, it fails.
+ * @param failure why the database did not accept its batch; `null` if it was never asked, because the group waited too long
+ */
+export async function enqueue(
+  { queue, keptHours }: FlushContext,
   group: IncrementGroup,
   leader: { silentUntil: number },
-): Promise<CommitOutcome> {
-  if (context.queue === null) return { status: 'failed', failure: new Overloaded() }
-  leader.silentUntil = Date.now() + QUEUE_DEADLINE_MS
-  return enqueue(context.queue, context, group, group.sealForQueue(), null)
-}
-
-/** @param failure why the database did not accept the batch; `null` if it was never asked */
-async function enqueue(
-  queue: BatchQueue,
-  { keptHours }: FlushContext,
-  group: IncrementGroup,
-  batch: Batch,
   failure: DatabaseFailure | null,
 ): Promise<CommitOutcome> {
+  if (queue === null) return { status: 'failed', failure: failure ?? new Overloaded() }
+  leader.silentUntil = Date.now() + QUEUE_DEADLINE_MS
+  const fate = failure?.applied ?? 'no'
+  const batch = fate === 'no' ? group.sealForQueue() : group.batch!
   const since = new Date(group.waitsSince)
   try {
-    await within(
-      QUEUE_DEADLINE_MS,
-      queue.send(batch, group.counters(), { since, fate: failure?.applied ?? 'no', keptHours }),
-    )
+    await within(QUEUE_DEADLINE_MS, queue.send(batch, group.counters(), { since, fate, keptHours }))
   } catch (error) {
     // It may be in the queue nevertheless.
     const reason = failure ?? classify(error)
     log('error', 'batch_not_queued', { error: String(error), database: reason.message })
     return { status: 'failed', failure: reason.withApplied('unknown') }
   }
-  log('warn', 'batch_queued', {
-    rows: batch.length,
-    requests: group.tickets.length,
-    reason: failure?.message ?? 'overload',
-  })
+  const reason = failure?.message ?? 'overload'
+  log('warn', 'batch_queued', { rows: batch.length, requests: group.tickets.length, reason })
   return { status: 'queued' }
 }
 

@@ -2,7 +2,7 @@ import { DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
 import { pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
-import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration, spill } from './flush-group.ts'
+import { enqueue, type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration } from './flush-group.ts'
 import { type CommitOutcome, type CountOptions, IncrementGroup, type Ticket, waitForNews } from './increment-group.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
@@ -267,7 +267,7 @@ export class GroupCommit {
     this.#lastSize = group.tickets.length
     try {
       if (stale || (group.unnamed && this.#context.queue !== null))
-        this.#settle(group, await spill(this.#context, group, leader))
+        this.#settle(group, await enqueue(this.#context, group, leader, null))
       else this.#conclude(leader, group, await flush(this.#context, group, leader))
     } catch (error) {
       // A bug. The requests that wait must get an answer nevertheless.
