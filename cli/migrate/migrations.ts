@@ -9,7 +9,6 @@ import {
   RECORD,
   readMissing,
   readProgress,
-  recordAll,
 } from '../../src/database/migrations.ts'
 import { NOT_STRICT, readServerIdentity } from '../../src/database/server-statistics.ts'
 import { connectDatabase } from '../database-connection.ts'
@@ -62,10 +61,11 @@ export async function migrationStatus(options: MigrationOptions) {
  */
 export async function markApplied(options: MigrationOptions): Promise<string[]> {
   return withDatabase(options, async (db, migrations) => {
-    const progress = await readProgress(db, migrations)
-    if (progress.missing.length === 0) return recordAll(db, progress)
+    const { missing, pending } = await readProgress(db, migrations)
+    const recorded = pending.map(({ name }) => ({ name, statements: [] }))
+    if (missing.length === 0) return applyMigrations(db, recorded)
     throw new MigrationRefused(
-      `${lacks(progress.missing)} Nothing was recorded. Has the deploy request been deployed, and is this the branch that it went to?`,
+      `${lacks(missing)} Nothing was recorded. Has the deploy request been deployed, and is this the branch that it went to?`,
     )
   })
 }
@@ -93,7 +93,7 @@ async function withDatabase<T>(
 }
 
 function stopMessage({ migration, number, of, statement, message, needsDeployRequest }: MigrationStopped): string {
-  const where = migration === null ? `The record of migrations (${RECORD})` : join('migrations', migration)
+  const where = migration === RECORD ? `The record of migrations (${RECORD})` : join('migrations', migration)
   const advice = needsDeployRequest
     ? 'This branch has safe migrations on: apply the migrations to a development branch and open a deploy request (see docs/deploy.md).'
     : 'Fix the cause and run the same command again. It skips earlier migrations; the statements of this one may be repeated.'

@@ -15,12 +15,17 @@ export const RECORD = 'slotted_counter_migrations'
 /** The table of the first migration. */
 const FIRST = 'slotted_counters'
 
-/** Written like the statements of migrations. */
-const CREATE_RECORD = `CREATE TABLE IF NOT EXISTS ${RECORD} (
+/** Makes the table that records the others. It is not recorded itself. */
+const RECORDING: Migration = {
+  name: RECORD,
+  statements: [
+    `CREATE TABLE IF NOT EXISTS ${RECORD} (
   name VARCHAR(191) NOT NULL,
   applied_at DATETIME NOT NULL COMMENT 'UTC',
   PRIMARY KEY (name)
-)`
+)`,
+  ],
+}
 
 /** A repeated ALTER TABLE: the column (1060) or the index (1061) exists. MySQL has no IF NOT EXISTS for these. */
 const ALREADY_DONE = [1060, 1061]
@@ -39,20 +44,20 @@ export interface Progress {
 
 /** A statement failed: the `cause`. The statements before it were applied. */
 export class MigrationStopped extends Error {
-  /** `null` for the table that records migrations. */
-  readonly migration: string | null
+  /** `RECORD` for the table that records migrations. */
+  readonly migration: string
   readonly statement: string
   /** The number of the statement in its migration, from 1. */
   readonly number: number
   readonly of: number
 
-  constructor(migration: Migration | null, index: number, statement: string, cause: unknown) {
+  constructor({ name, statements }: Migration, index: number, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     this.name = 'MigrationStopped'
-    this.migration = migration?.name ?? null
-    this.statement = statement.split('\n')[0]!
+    this.migration = name
+    this.statement = statements[index]!.split('\n')[0]!
     this.number = index + 1
-    this.of = migration?.statements.length ?? 1
+    this.of = statements.length
   }
 
   /** Whether the branch has safe migrations on, so that tables need a deploy request. */
@@ -88,7 +93,8 @@ export async function readMissing(db: Executor, migrations: readonly Migration[]
 }
 
 /**
- * Applies the pending migrations in order. Safe to repeat, to interrupt anywhere, and to run several times at once.
+ * Applies the pending migrations in order. Safe to repeat, to interrupt anywhere, and to run several times at once. Migrations
+ * without statements are only recorded.
  * @returns the names of the migrations that were applied
  * @throws {MigrationStopped} at the first statement that fails
  * @throws {OtherKeyspace}
@@ -99,47 +105,31 @@ export async function applyMigrations(
   onApplied?: (name: string) => void,
 ): Promise<string[]> {
   const { there, pending } = await readProgress(db, migrations)
-  if (pending.length > 0) await runStatement(db, null, 0, CREATE_RECORD, there)
+  if (pending.length > 0) await runStatements(db, RECORDING, there)
   for (const migration of pending) {
-    for (const [index, statement] of migration.statements.entries()) {
-      await runStatement(db, migration, index, statement, there)
-    }
+    await runStatements(db, migration, there)
     await record(db, migration)
     onApplied?.(migration.name)
   }
   return pending.map(({ name }) => name)
 }
 
-/**
- * Records the pending migrations as applied without running them, and returns their names. Check `missing` first.
- * @throws {MigrationStopped} if the table of the record cannot be made
- */
-export async function recordAll(db: Executor, { there, pending }: Progress): Promise<string[]> {
-  await runStatement(db, null, 0, CREATE_RECORD, there)
-  for (const migration of pending) await record(db, migration)
-  return pending.map(({ name }) => name)
-}
-
 /** The statements that make what is missing, for a branch that takes tables from deploy requests only. */
 export function statementsToDeploy({ there, pending }: Pick<Progress, 'there' | 'pending'>): string[] {
-  const statements = [CREATE_RECORD, ...pending.flatMap(({ statements }) => statements)]
+  const statements = [RECORDING, ...pending].flatMap(({ statements }) => statements)
   return statements.filter((statement) => !isDone(statement, there))
 }
 
-/** Runs a statement even if what it makes exists: one shard may have it and another not. */
-async function runStatement(
-  db: Executor,
-  migration: Migration | null,
-  index: number,
-  statement: string,
-  there: ReadonlySet<string>,
-): Promise<void> {
-  try {
-    await db.execute(statement)
-  } catch (error) {
-    const already = ALREADY_DONE.some((number) => hasErrorNumber(error, number))
-    if (!already && !(NO_DIRECT_DDL.test(String(error)) && isDone(statement, there))) {
-      throw new MigrationStopped(migration, index, statement, error)
+/** Runs statements even if what they make exists: one shard may have it and another not. */
+async function runStatements(db: Executor, migration: Migration, there: ReadonlySet<string>): Promise<void> {
+  for (const [index, statement] of migration.statements.entries()) {
+    try {
+      await db.execute(statement)
+    } catch (error) {
+      const already = ALREADY_DONE.some((number) => hasErrorNumber(error, number))
+      if (!already && !(NO_DIRECT_DDL.test(String(error)) && isDone(statement, there))) {
+        throw new MigrationStopped(migration, index, error)
+      }
     }
   }
 }
@@ -163,8 +153,8 @@ function tableOf(thing: string): string {
 }
 
 async function readTables(db: Executor, migrations: readonly Migration[]): Promise<Set<string>> {
-  const statements = [CREATE_RECORD, ...migrations.flatMap((migration) => migration.statements)]
-  const tables = new Set(statements.flatMap(madeBy).map(tableOf))
+  const statements = [RECORDING, ...migrations].flatMap((migration) => migration.statements)
+  const tables = new Set([FIRST, ...statements.flatMap(madeBy).map(tableOf)])
   const ours = `TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (${[...tables].map((table) => `'${table}'`).join(', ')})`
   let there = await readColumns(db, ours)
   if (!there.has(`table ${FIRST}`) && (await reaches(db, FIRST))) {

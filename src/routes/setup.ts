@@ -122,7 +122,7 @@ function reasonOf({ migration, number, of, statement, message, cause, needsDeplo
   }
   const errno = /\(errno (\d+)\)/.exec(message)?.[1]
   return (
-    `${migration === null ? RECORD : `migrations/${migration}`} stopped at statement ${number} of ${of} (${statement} …)` +
+    `${migration === RECORD ? RECORD : `migrations/${migration}`} stopped at statement ${number} of ${of} (${statement} …)` +
     `${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason (setup_stopped). Earlier statements were ` +
     'applied. Remove the cause and make the tables again.'
   )
