@@ -3,9 +3,9 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { toDate } from '../database/values.ts'
 import { byRange } from './ranges.ts'
 
-/** Budgets that can end a run before its work is done; numbers as stored. */
-const BUDGETS = { statements: 1, seconds: 2 } as const
-export type StoppedBy = keyof typeof BUDGETS
+/** Budgets that can end a run before its work is done; indexes as stored. */
+const BUDGETS = [null, 'statements', 'seconds'] as const
+export type StoppedBy = NonNullable<(typeof BUDGETS)[number]>
 
 /** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, verification more columns (`round.ts`). */
 const TASKS = { pruning: 1, expiry: 2 } as const
@@ -14,13 +14,12 @@ export type BackgroundTask = keyof typeof TASKS
 
 /** The number of a budget, as SQL. */
 export function budgetSql(stoppedBy: StoppedBy | null): string {
-  return stoppedBy === null ? 'NULL' : String(BUDGETS[stoppedBy])
+  return stoppedBy === null ? 'NULL' : String(BUDGETS.indexOf(stoppedBy))
 }
 
 /** The budget with a number in the database. */
 export function toStoppedBy(value: unknown): StoppedBy | null {
-  const budgets = Object.keys(BUDGETS) as StoppedBy[]
-  return budgets.find((budget) => BUDGETS[budget] === Number(value)) ?? null
+  return BUDGETS[Number(value)] ?? null
 }
 
 /** Records how a run of a task ended. */
