@@ -199,7 +199,7 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
 }
 
 /** No name was found. */
-const NONE = { stored: new Set<string>(), gone: new Set<string>() }
+const NONE = new Map<string, boolean>()
 
 async function storeOtherNames(db: MeasuredConnection): Promise<void> {
   for (let first = 0; first < OTHER_NAMES; first += 500) {

@@ -105,7 +105,7 @@ async function attemptToImport(
   const read = imports.map((each) => ({ ...each, version: totals.get(counterId(each))?.version ?? null }))
   // Outside the transaction, so that the rows stay if this attempt is overtaken.
   const changes = await createTotals(db, read)
-  await ensureNames(db, imports, 1)
+  await ensureNames(db, imports)
   const undated = imports.map(({ recordType, recordId, undated }) => ({ recordType, recordId, amount: undated }))
   // The lock order of roll-ups: totals, days, types.
   await lockTotals(transaction, changes)

@@ -92,30 +92,24 @@ async function attemptToMove(
     if (!sums.every(fitsTotal)) throw outOfRange()
     await ensureNames(
       db,
-      found.map((state) => ({ recordType: state.recordType, recordId: target.recordId, name: target.name })),
-      1,
+      found.map((state) => ({ ...target, recordType: state.recordType })),
     )
   }
-  const versioned = found.filter((state): state is VersionedState => state.version !== null)
-  if (versioned.length < found.length) {
-    // Read again: without a version, nothing would reveal that pending counts were taken meanwhile.
-    await createTotals(db, found)
-    throw new Overtaken()
-  }
+  const counters = await createTotals(db, found)
+  // Read again: without a version, nothing would reveal that pending counts were taken meanwhile.
+  if (found.some(({ version }) => version === null)) throw new Overtaken()
   const targetId = target?.recordId ?? null
-  await takeTotals(transaction, versioned, targetId)
-  await takeSlots(transaction, versioned, targetId)
-  if (targetId !== null) await moveHistory(transaction, versioned, targetId)
-  else if (rows > 0) await deleteHistory(transaction, db, versioned)
-  await markNames(transaction, versioned)
+  await takeTotals(transaction, counters, targetId)
+  await takeSlots(transaction, counters, targetId)
+  if (targetId !== null) await moveHistory(transaction, counters, targetId)
+  else if (rows > 0) await deleteHistory(transaction, db, counters)
+  await markNames(transaction, counters)
 }
-
-type VersionedState = CounterState & { version: bigint }
 
 /** Moves the totals, or deletes them. @throws {Overtaken} if a total changed since it was read, or is about to */
 async function takeTotals(
   transaction: Executor,
-  counters: readonly VersionedState[],
+  counters: readonly (CounterState & { version: bigint })[],
   targetId: bigint | null,
 ): Promise<void> {
   const moved = targetId === null ? [] : counters

@@ -1,4 +1,4 @@
-import type { Database, Executor } from '../../database/database.ts'
+import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { counterSql, pendingSlotsSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
@@ -46,40 +46,30 @@ export async function setCounter(
     key,
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, db) {
-      added = await attemptToSet(transaction, db, counter, setting)
+      const snapshot = await readForSetting(transaction, counter)
+      const total = setting.count - snapshot.pending
+      if (!fitsTotal(total)) throw outOfRange()
+      await ensureNames(db, [counter])
+      if (snapshot.version === null) {
+        // Read again: without a version, nothing would reveal that pending counts were deleted meanwhile.
+        await createTotals(db, [{ ...counter, version: null }])
+        throw new Overtaken()
+      }
+      await lockTotals(transaction, [counter])
+      // Matches no row if anything was rolled up since the read: every change of a total changes its version.
+      const { rowsAffected } = await transaction.execute(
+        `UPDATE counter_totals SET count = ?, version = version + 1
+         WHERE record_type = ? AND record_id = ? AND version = ?`,
+        [total, counter.recordType, counter.recordId, snapshot.version],
+      )
+      if (rowsAffected !== 1) throw new Overtaken()
+      added = total - snapshot.total
+      const adjustments = [{ ...counter, amount: added }]
+      await addToDays(transaction, [], adjustments, laneOf(db, counter))
+      await recordAdjustments(transaction, 'set', adjustments, setting.at)
     },
   })
   return outcome === 'done' ? { outcome: 'set', added } : { outcome, added: null }
-}
-
-async function attemptToSet(
-  transaction: Executor,
-  db: Database,
-  counter: CounterAddress,
-  { count, at }: Setting,
-): Promise<bigint> {
-  const snapshot = await readForSetting(transaction, counter)
-  const total = count - snapshot.pending
-  if (!fitsTotal(total)) throw outOfRange()
-  await ensureNames(db, [counter], 1)
-  if (snapshot.version === null) {
-    // Read again: without a version, nothing would reveal that pending counts were deleted meanwhile.
-    await createTotals(db, [{ ...counter, version: null }])
-    throw new Overtaken()
-  }
-  await lockTotals(transaction, [counter])
-  // Matches no row if anything was rolled up since the read: every change of a total changes its version.
-  const { rowsAffected } = await transaction.execute(
-    `UPDATE counter_totals SET count = ?, version = version + 1
-     WHERE record_type = ? AND record_id = ? AND version = ?`,
-    [total, counter.recordType, counter.recordId, snapshot.version],
-  )
-  if (rowsAffected !== 1) throw new Overtaken()
-  const amount = total - snapshot.total
-  const adjustments = [{ ...counter, amount }]
-  await addToDays(transaction, [], adjustments, laneOf(db, counter))
-  await recordAdjustments(transaction, 'set', adjustments, at)
-  return amount
 }
 
 /** Reads a total, its version (`null` without a total) and what is pending: one statement, so one snapshot, without locks. */

@@ -15,25 +15,24 @@ export const COUNTS_SQL = `COALESCE(
   (SELECT MAX(s.pending) FROM slotted_counters AS s
     WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1), 0)`
 
-/** Which names are in the database, by `counterId`. */
-export interface FoundNames {
-  stored: ReadonlySet<string>
-  /** Marked, because their counter was deleted or renamed. */
-  gone: ReadonlySet<string>
-}
+/** The names in the database by `counterId`: whether they are marked, because their counter was deleted or renamed. */
+export type FoundNames = ReadonlyMap<string, boolean>
 
 /** Finds the names of distinct counters, in one statement. */
 export async function findNames(db: Executor, counters: readonly CounterPlace[]): Promise<FoundNames> {
   const rows = await readByCounter(db, 'gone_hour IS NOT NULL AS gone', 'counter_names', counters)
-  const [stored, gone] = [new Set<string>(), new Set<string>()]
-  for (const [id, row] of rows) (Number(row.gone) === 1 ? gone : stored).add(id)
-  return { stored, gone }
+  return new Map([...rows].map(([id, { gone }]) => [id, Number(gone) === 1]))
+}
+
+/** Whether a counter has a name that is not marked. */
+export function hasName(found: FoundNames, counter: CounterPlace): boolean {
+  return found.get(counterId(counter)) === false
 }
 
 /** Stores names that are not among `found`, and removes marks. All counters are in one range. */
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
-  const rows = counters.filter((counter) => !found.stored.has(counterId(counter))).sort(byPrimaryKey)
-  const gone = rows.filter((counter) => found.gone.has(counterId(counter)))
+  const rows = counters.filter((counter) => !hasName(found, counter)).sort(byPrimaryKey)
+  const gone = rows.filter((counter) => found.has(counterId(counter)))
   for (const list of counterListsSql(gone)) await db.execute(`UPDATE counter_names SET gone_hour = NULL WHERE ${list}`)
   if (rows.length === 0) return
   // Marked ones too: a pruning run may just have deleted them. IGNORE keeps the first name.
@@ -44,8 +43,8 @@ export async function storeNames(db: Executor, counters: readonly CounterAddress
 }
 
 /** Ensures that distinct counters have names: up to three statements for each range. A name without a count is harmless. */
-export async function ensureNames(db: Executor, counters: readonly CounterAddress[], ranges: number): Promise<void> {
-  const parts = [...rowsByRange(counters, ranges).values()]
+export async function ensureNames(db: Database, counters: readonly CounterAddress[]): Promise<void> {
+  const parts = [...rowsByRange(counters, db.ranges).values()]
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
 }
 

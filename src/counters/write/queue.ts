@@ -244,7 +244,7 @@ export async function consume(
       return giveUp(message, 'too_old', detail)
     }
     try {
-      await ensureNames(db, distinct(named), db.ranges)
+      await ensureNames(db, distinct(named))
       await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part, keptHours)))
     } catch (error) {
       const failure = classify(error)

@@ -41,7 +41,7 @@ const historyOf = async ({ recordType, recordId }: CounterAddress) => {
 
 /** Gives a counter everything that a counter can have. Its count is 1,237. */
 async function fill(counter: CounterAddress): Promise<void> {
-  await ensureNames(db, [counter], 1)
+  await ensureNames(db, [counter])
   for (const day of [3, 2, 1]) {
     await countOn(db, counter, BigInt(day))
     await rollUpAt(db, daysAgo(day))
@@ -76,7 +76,7 @@ describe('Deleting a counter', () => {
 
   it('that was never rolled up, or has nothing but a name, leaves no row', async () => {
     await countOn(db, A, 5n)
-    await ensureNames(db, [B], 1)
+    await ensureNames(db, [B])
     expect([await move(db, A), await move(db, B)]).toEqual(['done', 'done'])
     expect([await rowsOf(db, A), await rowsOf(db, B)]).toEqual([{}, {}])
     await expectExact(db)

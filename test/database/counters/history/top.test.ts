@@ -20,7 +20,7 @@ beforeAll(async () => {
   const named = ids
     .filter((id) => id !== 6n)
     .map((recordId): CounterAddress => ({ recordType: 1, recordId, name: `key ${recordId}` }))
-  await ensureNames(db, [...named, { recordType: 2, recordId: 9n, name: 'other' }], db.ranges)
+  await ensureNames(db, [...named, { recordType: 2, recordId: 9n, name: 'other' }])
   for (const [index, id] of ids.entries()) {
     await db.insert('counter_totals', '(1, ?, ?, 1, NULL)', [id, totals[index]])
   }

@@ -21,7 +21,7 @@ const expected = new Map<bigint, bigint>()
 beforeAll(async () => {
   db = await freshDatabase()
   for (let i = 0; i < 30; i++) counters.push(await addressOfKey(TYPE, `/export/${i}`))
-  await ensureNames(db, counters, db.ranges)
+  await ensureNames(db, counters)
   const count = async (some: readonly CounterAddress[], by: bigint) => {
     for (const part of rowsByRange(some, db.ranges).values()) {
       await countAll(
