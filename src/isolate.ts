@@ -2,7 +2,6 @@ import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
 import { companionsOf } from './config/companions.ts'
 import { type Config, readConfig } from './config/config.ts'
-import type { CounterType } from './config/counter-types.ts'
 import { ConfigurationError } from './config/mistakes.ts'
 import { TokenList } from './config/tokens.ts'
 import { MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
@@ -99,10 +98,9 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     ...Database[],
   ]
   const dbs = ranges === 1 ? [everywhere] : ofRanges
-  const classicSlots = new Map<number, number>()
-  for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   const db = withRetries(everywhere)
   const types = [...config.types.values()]
+  const classicSlots = new Map(types.flatMap(({ recordType, slots }) => (slots === null ? [] : [[recordType, slots]])))
   const withAlso = types.filter(({ also }) => also !== null)
   const also = new Map(withAlso.map((type) => [type.recordType, companionsOf(type, types)]))
   const commits = dbs.map(
@@ -123,7 +121,13 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     db,
     /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
-    keys: makeKeys(config, also, dbs),
+    keys: new Keys({
+      rules: new Map(types.map((type) => [type.recordType, type])),
+      also,
+      budgets: new NewKeyBudgets(dbs.map((db) => retrying(db))),
+      hasQueue: batches !== null,
+      share: (ask) => shareReads(dbs, MAX_READ, ask),
+    }),
     /** The types in which the visits of a type count too, by its record type, if there are any. */
     also,
     counting: commits.length === 1 ? commits[0]! : new CommitByRange(commits),
@@ -140,21 +144,6 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     /** The counts that counting badges showed last, by counter and period. */
     shownCounts: new BoundedMap<bigint>(MAX_SHOWN_COUNTS),
   }
-}
-
-/** @param dbs one for each range */
-function makeKeys(
-  { types, batches }: Config,
-  also: ReadonlyMap<number, readonly CounterType[]>,
-  dbs: readonly Executor[],
-): Keys {
-  return new Keys({
-    rules: new Map([...types.values()].map((type) => [type.recordType, type])),
-    also,
-    budgets: new NewKeyBudgets(dbs.map((db) => retrying(db))),
-    hasQueue: batches !== null,
-    share: (ask) => shareReads(dbs, MAX_READ, ask),
-  })
 }
 
 /** @param dbs one for each range */
@@ -213,14 +202,13 @@ async function readSums(
   options: SumOptions,
 ): Promise<(SumReading | TooManyKeys)[]> {
   const found: (SumReading | TooManyKeys)[] = []
-  while (found.length < asked.length) {
-    const next = asked.slice(found.length, found.length + SUMS_AT_ONCE).map((of) =>
-      readSum(db, of, options).catch((error: unknown) => {
-        if (error instanceof TooManyKeys) return error
-        throw error
-      }),
-    )
-    found.push(...(await Promise.all(next)))
+  const read = (sum: SumOf) =>
+    readSum(db, sum, options).catch((error: unknown) => {
+      if (error instanceof TooManyKeys) return error
+      throw error
+    })
+  for (let first = 0; first < asked.length; first += SUMS_AT_ONCE) {
+    found.push(...(await Promise.all(asked.slice(first, first + SUMS_AT_ONCE).map(read))))
   }
   return found
 }

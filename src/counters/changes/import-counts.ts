@@ -136,19 +136,14 @@ function contentsOf(rows: readonly ImportRow[], ranges: number): string {
 }
 
 function sumByCounter(rows: readonly ImportRow[]): CounterImport[] {
-  const imports = new Map<string, CounterImport>()
-  for (const { counter, count, day } of rows) {
-    const id = counterId(counter)
-    let sum = imports.get(id)
-    if (sum === undefined) {
-      sum = { ...counter, amount: 0n, undated: 0n, days: [] }
-      imports.set(id, sum)
-    }
-    sum.amount += count
-    if (day === null) sum.undated += count
-    else sum.days.push({ at: day, amount: count })
-  }
-  return [...imports.values()].sort(byPrimaryKey)
+  const sumOf = (some: readonly ImportRow[]) => some.reduce((sum, { count }) => sum + count, 0n)
+  const imports = [...Map.groupBy(rows, ({ counter }) => counterId(counter)).values()].map((ofCounter) => ({
+    ...ofCounter[0]!.counter,
+    amount: sumOf(ofCounter),
+    undated: sumOf(ofCounter.filter(({ day }) => day === null)),
+    days: ofCounter.flatMap(({ day, count }) => (day === null ? [] : { at: day, amount: count })),
+  }))
+  return imports.sort(byPrimaryKey)
 }
 
 /** Reads totals without locks, by the id of their counter. */

@@ -96,20 +96,15 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
 /**
  * Releases the lease and stores the state for the next run, unless another run has taken the lease. Stored times never go back:
  * a run may end after one that was scheduled later.
- * @param cursor `null` if the next run starts at the first slot
- * @param caughtUp whether everything that was pending when this run began has been rolled up
+ * @param end `cursor`: where the next run starts; `caughtUp`: whether all that was pending when this run began has been rolled up
  */
 export async function releaseLease(
   db: Executor,
   rangeStart: bigint,
   holder: bigint,
-  {
-    at,
-    cursor,
-    caughtUp,
-    stoppedBy,
-  }: Pick<RollUpState, 'cursor'> & { at: Date; caughtUp: boolean; stoppedBy: StoppedBy | null },
+  end: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: StoppedBy | null },
 ): Promise<void> {
+  const { at, cursor, caughtUp, stoppedBy } = end
   // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
   const time = 'CAST(? AS DATETIME(3))'
   await db.execute(
