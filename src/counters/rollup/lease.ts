@@ -34,14 +34,14 @@ const STOPPED_BY = `IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${INTERR
  * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take.
  * Correctness does not depend on it.
  * @param holder a random number that identifies this run
- * @returns the state afterwards; its `holder` tells whether this run has the lease
+ * @returns the state afterwards, whose `holder` tells whether this run has the lease, and how long reading it took
  */
 export async function acquireLease(
   db: Executor,
   rangeStart: bigint,
   holder: bigint,
   seconds: number,
-): Promise<RollUpState> {
+): Promise<{ state: RollUpState; roundTripMs: number }> {
   await db.execute(
     `INSERT INTO rollup_state (range_start, holder, leased_until) VALUES (${rangeStart}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
      ON DUPLICATE KEY UPDATE
@@ -50,9 +50,10 @@ export async function acquireLease(
        leased_until = IF(holder = VALUES(holder), VALUES(leased_until), leased_until)`,
     [holder, seconds],
   )
+  const began = Date.now()
   const [state] = await readStates(db, [rangeStart])
   if (state === undefined) throw new Error('the row of the roll-up’s state was removed while it was being written')
-  return state
+  return { state, roundTripMs: Date.now() - began }
 }
 
 /** The state of all ranges together, times of the one furthest behind; `null` if no range has been rolled up yet. */

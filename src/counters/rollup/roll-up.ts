@@ -59,9 +59,9 @@ export interface RollUpOptions extends RollUpSettings {
  * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where
  * this one stops. Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. With a budget of 100
  * or more statements, pages stay at `SMALL_PAGE_SLOTS` so that writers do not notice. They grow to `pageSlots` once half the
- * budget of statements or seconds is spent, or if the previous run did not finish. After an interrupted run, they are a quarter of that. Ranges are
- * rolled up side by side. Pages of a range are moved one after the other, unless the database is far away. Near it, moving
- * several at once is faster, but occupies several of its processors.
+ * budget of statements or seconds is spent, or if the previous run did not finish. After an interrupted run, they are a quarter
+ * of that. Ranges are rolled up side by side. Pages of a range are moved one after the other, unless the database is far away.
+ * Near it, moving several at once is faster, but occupies several of its processors.
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
 export async function rollUp({ db, cache }: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
@@ -118,22 +118,14 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
  * @returns the states of the ranges, the shortest round trip, and why a state could not be read, if so
  */
 async function acquireLeases(db: Database, holder: bigint, seconds: number) {
-  let roundTripMs = Number.POSITIVE_INFINITY
-  const timed: Executor = {
-    async execute(sql, args) {
-      const began = Date.now()
-      const result = await db.execute(sql, args)
-      roundTripMs = Math.min(roundTripMs, Date.now() - began)
-      return result
-    },
-  }
   const outcomes = await Promise.allSettled(
     rangeStarts(db.ranges).map(async (start, range) => ({
       range,
-      state: await acquireLease(timed, start, holder, seconds),
+      ...(await acquireLease(db, start, holder, seconds)),
     })),
   )
   const states = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  const roundTripMs = Math.min(...states.map((lease) => lease.roundTripMs))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
   return { states, roundTripMs, failure: failed?.reason as unknown }
 }
