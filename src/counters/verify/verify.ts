@@ -143,22 +143,15 @@ async function findCounters(
     // A counter has only one total.
     tables.flatMap((table) => [recordType, BigInt(start), table === 'counter_totals' ? limit : maxRows, limit]),
   )
-  const parts = tables.map(() => ({ ids: [] as bigint[], found: 0 }))
-  for (const row of rows) {
-    const part = parts[Number(row.part)]!
-    part.ids.push(toBigInt(row.record_id))
-    part.found += Number(toBigInt(row.found))
-  }
-  let last = LARGEST_ID
-  const reachTo = (id: bigint | undefined) => {
-    if (id !== undefined && id < last) last = id
-  }
-  for (const { ids, found } of parts) {
+  const found = rows.map((row) => ({ part: row.part, id: toBigInt(row.record_id), rows: Number(row.found) }))
+  const ids = [...new Set(found.map(({ id }) => id))].sort((a, b) => (a < b ? -1 : 1))
+  const ends = ids.slice(limit - 1, limit)
+  for (const part of Map.groupBy(found, ({ part }) => part).values()) {
+    const isFull = part.reduce((sum, { rows }) => sum + rows, 0) >= maxRows
     // The last counter may have more rows than were read, so it is left to the next page, unless it is the only one.
-    if (found >= maxRows) reachTo(ids.at(-2) ?? ids.at(-1))
+    if (isFull) ends.push((part.at(-2) ?? part.at(-1)!).id)
   }
-  const ids = [...new Set(parts.flatMap((part) => part.ids))].sort((a, b) => (a < b ? -1 : 1))
-  reachTo(ids[limit - 1])
+  const last = ends.reduce((a, b) => (a < b ? a : b), LARGEST_ID)
   return { checked: ids.filter((id) => id <= last).length, last }
 }
 
