@@ -38,8 +38,6 @@ export interface HistoryRange {
   zone: TimeZone
   /** The start of each period and the end of the last one, in milliseconds since 1970: one more than there are periods. */
   edges: readonly number[]
-  /** The index of each period by its first date, a midnight in UTC. Empty for hours. */
-  indexByDate: ReadonlyMap<number, number>
 }
 
 /**
@@ -54,18 +52,15 @@ export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date):
     if (to === undefined) throw new InvalidInput('from', 'must be in the past')
     throw new InvalidInput('to', 'must be after "from"')
   }
-  return { by, zone, ...(by === 'hour' ? hours(begin, end) : calendarPeriods(by, zone, begin, end)) }
+  return { by, zone, edges: by === 'hour' ? hoursBetween(begin, end) : calendarPeriods(by, zone, begin, end) }
 }
 
-function hours(begin: number | undefined, end: number) {
+function hoursBetween(begin: number | undefined, end: number): number[] {
   const last = floorHour(end - 1)
   const first = begin === undefined ? last - (DEFAULT_POINTS.hour - 1) * HOUR_MS : floorHour(begin)
   const length = (last - first) / HOUR_MS + 1
   if (length > MAX_POINTS) throw tooMany()
-  return {
-    edges: Array.from({ length: length + 1 }, (_, i) => first + i * HOUR_MS),
-    indexByDate: new Map<number, number>(),
-  }
+  return Array.from({ length: length + 1 }, (_, i) => first + i * HOUR_MS)
 }
 
 function floorHour(at: number): number {
@@ -73,18 +68,16 @@ function floorHour(at: number): number {
 }
 
 /** The dates are midnights in UTC: only `zone` knows when they begin. */
-function calendarPeriods(by: CalendarUnit, zone: TimeZone, begin: number | undefined, end: number) {
+function calendarPeriods(by: CalendarUnit, zone: TimeZone, begin: number | undefined, end: number): number[] {
   const first = periodOf(by, zone.dateAt(begin ?? end - 1))
   const edges: number[] = []
-  const indexByDate = new Map<number, number>()
   for (let step = begin === undefined ? 1 - DEFAULT_POINTS[by] : 0; ; step++) {
     const date = by === 'month' ? monthsLater(first, step) : first + step * (by === 'week' ? 7 : 1) * DAY_MS
     const edge = zone.startOf(date)
-    // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both dates then refer to one period.
+    // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both dates then belong to one period.
     if (edge !== edges.at(-1)) edges.push(edge)
-    if (edge >= end) return { edges, indexByDate }
+    if (edge >= end) return edges
     if (edges.length > MAX_POINTS) throw tooMany()
-    indexByDate.set(date, edges.length - 1)
   }
 }
 
@@ -146,6 +139,5 @@ export function periodAt({ edges }: HistoryRange, at: number): number | undefine
 
 /** The index of the period with the date of a UTC day; in a history by hours, of the one in which that day begins. */
 export function periodOfDay(range: HistoryRange, day: number): number | undefined {
-  if (range.by === 'hour') return periodAt(range, day)
-  return range.indexByDate.get(day) ?? range.indexByDate.get(periodOf(range.by, day))
+  return periodAt(range, range.by === 'hour' ? day : range.zone.startOf(day))
 }

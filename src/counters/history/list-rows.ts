@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { packedSql } from '../../database/values.ts'
-import { HOUR_MS, PERIODS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, PERIODS } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import type { ChosenPeriod, Span } from './comparison.ts'
 import type { HistoryRange } from './history-range.ts'
@@ -35,7 +35,7 @@ export async function readRows(
   counters: readonly CounterPlace[],
   { period, firstHour, spans }: { period: ChosenPeriod | null; firstHour: number; spans: readonly Span[] },
 ): Promise<Rows> {
-  const range = period && unitsOf(period)
+  const range = period && { ...period.range, edges: period.range.edges.slice(period.first) }
   const selections = spans.map(selectionOf)
   const rows = await readPacked(db, counters, (list) => [
     ...countsSql(list, selections),
@@ -75,19 +75,13 @@ function chartsSql(list: string, range: HistoryRange, firstHour: number): string
   ]
 }
 
-/** The range of a period without its predecessor. */
-function unitsOf({ range, first }: ChosenPeriod): HistoryRange {
-  const own = [...range.indexByDate].filter(([, index]) => index >= first)
-  const indexByDate = new Map(own.map(([date, index]) => [date, index - first]))
-  return { ...range, edges: range.edges.slice(first), indexByDate }
-}
-
 /** The hours that begin between the midnight of the zone and that of UTC with the same date, for each unit. */
-function hoursBetweenMidnights({ zone, edges, indexByDate }: HistoryRange): Times[] {
-  const end = edges.at(-1)!
-  const midnights = [...indexByDate, [zone.dateAt(end), edges.length - 1] as const]
-  return midnights.flatMap(([date, index]) => {
-    const hour = Math.ceil(edges[index]! / HOUR_MS) * HOUR_MS
-    return hour === date ? [] : [{ from: Math.min(hour, date), to: Math.max(hour, date) }]
-  })
+function hoursBetweenMidnights({ zone, edges }: HistoryRange): Times[] {
+  return edges
+    .map((edge) => {
+      // A day that was skipped has its own midnight in UTC.
+      const midnights = [zone.dateAt(edge - 1) + DAY_MS, zone.dateAt(edge), Math.ceil(edge / HOUR_MS) * HOUR_MS]
+      return { from: Math.min(...midnights), to: Math.max(...midnights) }
+    })
+    .filter(({ from, to }) => from < to)
 }

@@ -29,23 +29,20 @@ interface Midnights {
 
 /** The rows for `sumPeriods`: also hours between UTC's midnights and the zone's, and the days of hours. */
 export function sourcesOf(range: HistoryRange): HistorySource[] {
-  const { by, zone, edges, indexByDate } = range
-  const days = daysOf(range)
+  const { by, zone, edges } = range
+  const spans = [daysOf(range)]
   if (by === 'hour') {
     return [
-      { unit: 'day', spans: [days] },
-      { unit: 'hour', spans: [days] },
+      { unit: 'day', spans },
+      { unit: 'hour', spans },
     ]
   }
-  const dates = [...indexByDate.keys()]
-  const leads = [...indexByDate]
-    .map(([date, index]) => date - edges[index]!)
-    .concat(zone.dateAt(edges.at(-1)!) - edges.at(-1)!)
+  const leads = edges.map((edge) => zone.dateAt(edge) - edge)
   const before = Math.ceil(Math.max(0, ...leads) / HOUR_MS)
   const after = Math.ceil(Math.max(0, ...leads.map((lead) => -lead)) / HOUR_MS)
-  const units: HistorySource = { unit: by, spans: [{ from: dates[0]!, to: dates.at(-1)! + DAY_MS }] }
+  const units: HistorySource = { unit: by, spans }
   if (before === 0 && after === 0) return [units]
-  return [units, { unit: 'hour', spans: [{ ...days, only: { of: by, before, after } }] }]
+  return [units, { unit: 'hour', spans: [{ ...spans[0]!, only: { of: by, before, after } }] }]
 }
 
 /** The same rows, each once: one source for each unit. */

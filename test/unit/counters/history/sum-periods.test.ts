@@ -129,8 +129,8 @@ describe('Summing the periods of a range', () => {
         }
         const range = rangeOf('day', timeZone, '2026-02-01', '2026-12-01')
         const counts = count(range, kept(ofHours, []))
-        for (const [date, period] of range.indexByDate) {
-          const day = new Date(date).toISOString().slice(0, 10)
+        for (const [period, edge] of range.edges.slice(0, -1).entries()) {
+          const day = calendar.format(edge)
           expect([day, counts[period]]).toEqual([day, expected.get(day) ?? 0n])
         }
       }),
