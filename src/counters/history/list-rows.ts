@@ -1,6 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { packedSql } from '../../database/values.ts'
-import { DAY_MS, HOUR_MS, PERIODS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import type { ChosenPeriod, Span } from './comparison.ts'
 import type { HistoryRange } from './history-range.ts'
@@ -8,11 +7,12 @@ import { countsSql, readPacked, sumCounts } from './ranking.ts'
 import { selectionOf } from './selection.ts'
 import {
   daysOf,
+  fromCountersSql,
   type HistoryRow,
-  packedCountsSql,
-  sourceSql,
+  type HistorySource,
+  packedRowsSql,
+  sourcesOf,
   sumPeriods,
-  type Times,
   unpackCounts,
 } from './sum-periods.ts'
 
@@ -36,17 +36,18 @@ export async function readRows(
   { period, firstHour, spans }: { period: ChosenPeriod | null; firstHour: number; spans: readonly Span[] },
 ): Promise<Rows> {
   const range = period && { ...period.range, edges: period.range.edges.slice(period.first) }
+  const sources = range === null ? [] : chartSources(range, firstHour)
   const selections = spans.map(selectionOf)
   const rows = await readPacked(db, counters, (list) => [
     ...countsSql(list, selections),
-    ...(range === null ? [] : chartsSql(list, range, firstHour)),
+    ...sources.map((source) => packedRowsSql(source, 'record_id', fromCountersSql(source.unit, list), 'record_id')),
   ])
   const byId = new Map<string, HistoryRow[]>()
   for (const [unit, id, sum, packed] of rows) {
     if (packed === undefined) continue
     const found = byId.get(id!) ?? []
     for (const [hour, count] of unpackCounts(sum!, packed)) {
-      found.push({ unit: unit as HistoryRow['unit'], start: hour * HOUR_MS, count })
+      found.push({ unit: unit === 'hours' ? 'hour' : (unit as HistoryRow['unit']), start: hour * HOUR_MS, count })
     }
     byId.set(id!, found)
   }
@@ -56,32 +57,17 @@ export async function readRows(
   }
 }
 
-/** Away from UTC, the hours between the two midnights are added up. */
-function chartsSql(list: string, range: HistoryRange, firstHour: number): string[] {
-  const days = daysOf(range)
-  const select = (table: string, unit: HistoryRow['unit'], by: HistoryRow['unit'], spans: readonly Times[]) => {
-    const { columns, groupBy } = packedCountsSql(by)
-    return `SELECT ${packedSql(`'${unit}'`, 'record_id', ...columns)} FROM ${table} FORCE INDEX (PRIMARY)
-      WHERE ${list} ${unit === 'hour' ? '' : `AND period = ${PERIODS[unit as 'day']}`} AND ${sourceSql({ unit, spans }, 'period_start')}
-      GROUP BY record_id, ${groupBy}`
-  }
-  if (range.by === 'hour') {
-    return [select('counter_periods', 'day', 'day', [days]), select('counter_history', 'hour', 'hour', [days])]
-  }
-  const hours = hoursBetweenMidnights(range).filter(({ to }) => to > firstHour)
-  return [
-    select('counter_periods', range.by, range.by, [days]),
-    ...(hours.length === 0 ? [] : [select('counter_history', 'hour', 'hours', hours)]),
-  ]
-}
-
-/** The hours that begin between the midnight of the zone and that of UTC with the same date, for each unit. */
-function hoursBetweenMidnights({ zone, edges }: HistoryRange): Times[] {
-  return edges
+/** The rows of charts. Away from UTC, the hours between the midnight of the zone and that of UTC with the same date are summed. */
+function chartSources(range: HistoryRange, firstHour: number): HistorySource[] {
+  const { by, zone, edges } = range
+  if (by === 'hour') return sourcesOf(range)
+  const hours = edges
     .map((edge) => {
       // A day that was skipped has its own midnight in UTC.
       const midnights = [zone.dateAt(edge - 1) + DAY_MS, zone.dateAt(edge), Math.ceil(edge / HOUR_MS) * HOUR_MS]
       return { from: Math.min(...midnights), to: Math.max(...midnights) }
     })
-    .filter(({ from, to }) => from < to)
+    .filter(({ from, to }) => from < to && to > firstHour)
+  const days: HistorySource = { unit: by, spans: [daysOf(range)] }
+  return hours.length === 0 ? [days] : [days, { unit: 'hours', spans: hours }]
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, startOf } from '../calendar.ts'
 import { type ChosenPeriod, type Comparison, comparedSpans, type Span } from './comparison.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './history-range.ts'
-import type { Adjustment, DetailedRow, HistoryReader, ReadRows } from './read-history.ts'
+import type { Adjustment, HistoryReader, HistoryRows } from './read-history.ts'
 import {
   remainderOf,
   type Selection,
@@ -11,7 +11,7 @@ import {
   sumSelection,
   sumsOf,
 } from './selection.ts'
-import { daysOf, type HistorySource, joinSources, sourcesOf, sumPeriods } from './sum-periods.ts'
+import { daysOf, type HistoryRow, type HistorySource, joinSources, sourcesOf, sumPeriods } from './sum-periods.ts'
 
 /** A count, and what of it is compared with the same part of the predecessor; `null`: nothing can be compared. */
 export interface Compared {
@@ -64,7 +64,7 @@ export async function readPeriods(
   }
 }
 
-function comparedOf(period: ChosenPeriod, sums: Sums, { pending, begun }: ReadRows, now: number): Compared {
+function comparedOf(period: ChosenPeriod, sums: Sums, { pending, begun }: HistoryRows, now: number): Compared {
   const sum = (selection: Selection) => sumSelection(selection, sums)
   const isWithoutHour = (day: number) => sum(remainderOf(day)) !== 0n
   const hasBegun = ({ from, firstDay }: Span) =>
@@ -76,7 +76,7 @@ function comparedOf(period: ChosenPeriod, sums: Sums, { pending, begun }: ReadRo
   const spans = possible && (possible.cutDays.some(isWithoutHour) ? possible.byDay : possible.byHour)
   const compared = spans !== null && hasBegun(spans.before) ? spans : null
   return {
-    count: now >= period.from && now < period.to ? count + pending : count,
+    count: now >= period.from && now < period.to ? count + (pending ?? 0n) : count,
     compared: compared && sum(selectionOf(compared.current)),
     before: compared && sum(selectionOf(compared.before)),
     spans: compared,
@@ -96,14 +96,14 @@ function unitSources({ range }: ChosenPeriod, hoursSince: number): HistorySource
 /** The units of a period, and the same parts of its predecessor. */
 function unitsOf(
   period: ChosenPeriod,
-  { rows, pending, adjustments }: ReadRows,
+  { rows, pending, adjustments }: HistoryRows,
   hoursSince: number,
   now: number,
 ): Units {
   const { range, first, earlier, from, to } = period
   const counts = sumPeriods(range, rows)
   const current = periodAt(range, now)
-  if (current !== undefined) counts[current]! += pending
+  if (current !== undefined) counts[current]! += pending ?? 0n
   // Hours of the clock come twice when it is put back. Then the first ones take all.
   let place = 0
   const places = range.edges.slice(first).map((edge) => {
@@ -143,10 +143,10 @@ function inUnitsOf({ by, range }: ChosenPeriod, days: Units): Units {
 }
 
 /** The indexes of the units of which part was imported. */
-function importedUnits(range: HistoryRange, rows: readonly DetailedRow[], hoursSince: number): Set<number | undefined> {
+function importedUnits(range: HistoryRange, rows: readonly HistoryRow[], hoursSince: number): Set<number | undefined> {
   const [whole, hours] = range.by === 'hour' ? ['day', 'hour'] : [range.by, 'hours']
   const rests = new Map<number, bigint>()
-  for (const { unit, start, count, imported } of rows) {
+  for (const { unit, start, count, imported = 0n } of rows) {
     const day = Math.floor(start / DAY_MS) * DAY_MS
     const beyondHours = day < hoursSince ? 0n : unit === 'day' ? count : unit === hours ? -count : 0n
     const rest = beyondHours + (unit === whole ? imported : 0n)

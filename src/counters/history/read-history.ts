@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, unpack } from '../../database/values.ts'
-import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS } from '../calendar.ts'
-import { pendingOfOneSql } from '../counters-sql.ts'
+import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
+import { counterSql, pendingOfOneSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
@@ -9,15 +9,17 @@ import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/to
 import { type HistoryRange, periodAt } from './history-range.ts'
 import type { SumOf } from './read-sum.ts'
 import {
+  fromCountersSql,
   type HistoryRow,
   type HistorySource,
   hoursSql,
   LEAST_DAYS,
   oneCountSql,
-  packedCountsSql,
+  packedRowsSql,
   sourceSql,
   sourcesOf,
   sumPeriods,
+  tableOf,
   unpackCounts,
 } from './sum-periods.ts'
 
@@ -33,52 +35,31 @@ export interface Adjustment {
   count: bigint
 }
 
-/** The counts of the periods of a range, in its order, and the adjustments within it, oldest first. */
-export interface CounterHistory {
-  counts: bigint[]
-  adjustments: Adjustment[]
-  /** Whether the current period includes pending counts. */
-  exact: boolean
-}
-
-/** A row, and how much of it was imported without an hour. */
-export interface DetailedRow extends HistoryRow {
-  imported: bigint
-}
-
-export interface ReadRows {
-  rows: DetailedRow[]
-  pending: bigint
-  /** Those within the range. */
+/** What is read of a history, from one snapshot. */
+export interface HistoryRows {
+  rows: HistoryRow[]
+  /** Pending counts, which belong to now; `null`: they were not read. */
+  pending: bigint | null
+  /** Those within the range, oldest first. */
   adjustments: Adjustment[]
   /**
    * The end of the first day with a count; of a prefix the first month, because its counters have too many days. Infinity: there
-   * is none. On shards, vtgate asks for that of a type before the rows.
+   * is none, or it was not read. On shards, vtgate asks for that of a type before the rows.
    */
   begun: number
 }
 
 /** Reads the history of a counter, or of all counters of a type or prefix together. */
 export interface HistoryReader {
-  /** Reads from one snapshot. */
-  readRows: (range: HistoryRange, sources: readonly HistorySource[]) => Promise<ReadRows>
+  readRows: (range: HistoryRange, sources: readonly HistorySource[]) => Promise<HistoryRows>
   /** From then on, days have all their hours: a remainder was imported. */
   hoursSince: number
 }
 
-/** The part of a row whose count was not read. */
-const NOT_READ = 'not read'
-/** The part of the row with the first day or month. */
-const FIRST = 'first'
-/** All parts that are not rows of the history. */
-const OTHER_PARTS = [NOT_READ, FIRST, 'pending', 'adjustment']
-
-/** The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
-type Row = [part: string, at: number, kind: number, count: bigint]
-
 /**
  * Reads the history of one counter from one snapshot: a roll-up is seen whole or not at all. Pending counts belong to now.
  * @param mostPending the most pending slots that are added up; others are left out. `null`: all of them
+ * @returns the counts of the periods of the range, in its order; `exact`: whether the current one includes pending counts
  */
 export async function readCounterHistory(
   db: Executor,
@@ -86,77 +67,45 @@ export async function readCounterHistory(
   range: HistoryRange,
   now: Date,
   mostPending: number | null = null,
-): Promise<CounterHistory> {
-  const rows = await readCounterRows(db, counter, range, sourcesOf(range), { mostPending })
-  const counts = sumPeriods(range, historyRows(rows))
+): Promise<{ counts: bigint[]; adjustments: Adjustment[]; exact: boolean }> {
+  const { rows, pending, adjustments } = await readCounterRows(db, counter, range, sourcesOf(range), { mostPending })
+  const counts = sumPeriods(range, rows)
   const current = periodAt(range, now.getTime())
-  if (current !== undefined) counts[current]! += pendingOf(rows)
-  const exact = current === undefined || rows.every(([part]) => part !== NOT_READ)
-  return { counts, adjustments: adjustmentsOf(rows), exact }
+  if (current !== undefined) counts[current]! += pending ?? 0n
+  return { counts, adjustments, exact: current === undefined || pending !== null }
 }
 
+/** The history of one counter. */
+export function historyOfCounter(db: Executor, counter: CounterAddress, hoursSince: number): HistoryReader {
+  return { readRows: (range, sources) => readCounterRows(db, counter, range, sources, { first: true }), hoursSince }
+}
+
+/** @param options `first`: whether to read `begun` */
 async function readCounterRows(
   db: Executor,
   counter: CounterAddress,
-  range: HistoryRange,
+  { edges }: HistoryRange,
   sources: readonly HistorySource[],
   { mostPending = null, first = false }: { mostPending?: number | null; first?: boolean },
-): Promise<Row[]> {
-  const { recordType, recordId } = counter
+): Promise<HistoryRows> {
+  const where = counterSql(counter)
   const pending = pendingOfOneSql(counter, mostPending)
   const parts = [
-    ...sources.map((source) => {
-      const { table, period } = columnsOf(source)
-      const { columns, groupBy } = packedCountsSql(source.unit)
-      return {
-        sql: `SELECT ${packedSql(`'${source.unit}'`, '0', ...columns)} FROM ${table} AS h FORCE INDEX (PRIMARY)
-      WHERE h.record_type = ? AND h.record_id = ? ${period} AND ${sourceSql(source, 'h.period_start')} GROUP BY ${groupBy}`,
-        args: [recordType, recordId],
-      }
-    }),
-    {
-      sql: `SELECT ${packedSql("'pending'", '0', pending.column, `CONCAT('0:', ${pending.column})`)} FROM ${pending.from}`,
-      args: [],
-    },
-    ...(first
-      ? [
-          {
-            sql: `SELECT ${packedSql(`'${FIRST}'`, '0', ...oneCountSql('MIN(h.period_start)', '0'))} FROM counter_periods AS h FORCE INDEX (PRIMARY)
-      WHERE h.record_type = ? AND h.record_id = ? AND h.period = ${PERIODS.day}`,
-            args: [recordType, recordId],
-          },
-        ]
-      : []),
-    {
-      sql: `(SELECT ${packedSql("'adjustment'", 'kind', 'count', `CONCAT(TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000, ':', count)`)}
-        FROM counter_adjustments FORCE INDEX (PRIMARY)
-        WHERE record_type = ? AND record_id = ? AND adjusted_at >= ? AND adjusted_at < ? AND count <> 0
-        ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
-      args: [recordType, recordId, new Date(range.edges[0]!), new Date(range.edges.at(-1)!)],
-    },
+    ...sources.map((source) => packedRowsSql(source, '0', fromCountersSql(source.unit, where))),
+    `SELECT ${packedSql("'pending'", '0', pending.column, `CONCAT('0:', ${pending.column})`)} FROM ${pending.from}`,
   ]
-  const { rows } = await db.execute(
-    parts.map(({ sql }) => sql).join('\nUNION ALL '),
-    parts.flatMap(({ args }) => args),
+  if (first) {
+    const columns = oneCountSql('MIN(period_start)', '0')
+    parts.push(`SELECT ${packedSql(`'${FIRST}'`, '0', ...columns)} ${fromCountersSql('day', where)}`)
+  }
+  parts.push(
+    `(SELECT ${packedSql("'adjustment'", 'kind', 'count', `CONCAT(TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000, ':', count)`)}
+      FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${where}
+      AND adjusted_at >= '${timeText(edges[0]!)}' AND adjusted_at < '${timeText(edges.at(-1)!)}' AND count <> 0
+      ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
   )
-  return unpacked(rows)
-}
-
-function columnsOf({ unit }: HistorySource) {
-  const time = 'h.period_start'
-  if (unit === 'hours' || unit === 'hour') return { table: 'counter_history', period: '', time }
-  return { table: 'counter_periods', period: `AND h.period = ${PERIODS[unit]}`, time }
-}
-
-function pendingOf(rows: readonly Row[]): bigint {
-  return rows.find(([part]) => part === 'pending')?.[3] ?? 0n
-}
-
-function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
-  return rows
-    .filter(([part]) => part === 'adjustment')
-    .map(([, at, kind, count]) => ({ at: new Date(at), kind: KINDS.get(kind)!, count }))
-    .sort((a, b) => a.at.getTime() - b.at.getTime())
+  const { rows } = await db.execute(parts.join('\nUNION ALL '))
+  return historyRows(unpacked(rows))
 }
 
 /**
@@ -171,38 +120,58 @@ export async function readSumHistory(
   limit?: PrefixLimit,
 ): Promise<bigint[]> {
   const sources = sourcesOf(range)
-  if (of.name === '') return sumPeriods(range, historyRows(await readTypeRows(db, of.recordType, sources)))
-  await checkPrefix(db, of, limit ?? usualLimit(range, sources))
-  return sumPeriods(range, historyRows(await readPrefixRows(db, of, sources)))
-}
-
-async function readPrefixRows(
-  db: Executor,
-  of: SumOf,
-  sources: readonly HistorySource[],
-  first = false,
-): Promise<Row[]> {
-  const from = (table: string) => fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
-  const parts = sources.map((source) => {
-    const { table, period, time } = columnsOf(source)
-    return `SELECT '${source.unit}' AS part, ${hoursSql(time)} AS at, h.count AS number
-        ${from(table)} ${period} AND ${sourceSql(source, 'h.period_start')}`
-  })
-  if (first) {
-    parts.push(`SELECT '${FIRST}', ${hoursSql('MIN(h.period_start)')}, 0
-        ${from('counter_periods')} AND h.period = ${PERIODS.month} GROUP BY h.record_id`)
-  }
-  // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
-  const { rows } = await db.execute(
-    `SELECT part, at, SUM(number) AS count FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, at`,
-  )
-  return rows.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
+  if (of.name !== '') await checkPrefix(db, of, limit ?? usualLimit(range, sources))
+  const { rows } = await readSumRows(db, of, sources)
+  return sumPeriods(range, rows)
 }
 
 /** Few counters have something in every hour, so only the days, weeks or months count. */
 function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]): PrefixLimit {
   const days = Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS)
   return { rows: Math.ceil(days / Math.min(...sources.map(({ unit }) => LEAST_DAYS[unit] ?? 1))) }
+}
+
+/** The history of a sum, whose prefix was checked before (`checkPrefix`). */
+export function historyOfSum(db: Executor, of: SumOf): HistoryReader {
+  // Rows say what was imported of a type. All hours of the keys of a prefix would be too many.
+  return { readRows: (_, sources) => readSumRows(db, of, sources, true), hoursSince: Number.POSITIVE_INFINITY }
+}
+
+/** @param first whether to read `begun` */
+async function readSumRows(
+  db: Executor,
+  of: SumOf,
+  sources: readonly HistorySource[],
+  first = false,
+): Promise<HistoryRows> {
+  return of.name === ''
+    ? historyRows(await readTypeRows(db, of.recordType, sources, first))
+    : historyRows(await readPrefixRows(db, of, sources, first), 31)
+}
+
+async function readPrefixRows(
+  db: Executor,
+  of: SumOf,
+  sources: readonly HistorySource[],
+  first: boolean,
+): Promise<Row[]> {
+  // Columns have the name of their table: vtgate looks for others in both.
+  const from = (unit: HistoryRow['unit']) => {
+    const { table, period } = tableOf(unit)
+    return `${fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')} ${period && `AND h.${period}`}`
+  }
+  const parts = sources.map(
+    (source) => `SELECT '${source.unit}' AS part, ${hoursSql('h.period_start')} AS at, h.count AS number
+        ${from(source.unit)} AND ${sourceSql(source, 'h.period_start')}`,
+  )
+  if (first) {
+    parts.push(`SELECT '${FIRST}', ${hoursSql('MIN(h.period_start)')}, 0 ${from('month')} GROUP BY h.record_id`)
+  }
+  // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
+  const { rows } = await db.execute(
+    `SELECT part, at, SUM(number) AS count FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, at`,
+  )
+  return rows.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
 }
 
 /**
@@ -213,13 +182,12 @@ async function readTypeRows(
   db: Executor,
   recordType: number,
   sources: readonly HistorySource[],
-  first = false,
+  first: boolean,
 ): Promise<Row[]> {
   const from = `FROM type_history WHERE record_type = ${recordType} AND period`
   const parts = sources.map((source) => {
-    const { columns, groupBy } = packedCountsSql(source.unit)
-    return `SELECT ${packedSql(`'${source.unit}'`, `range_lane & ${IMPORT_LANE}`, ...columns)}
-      ${from} = ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source, 'period_start')} GROUP BY range_lane, ${groupBy}`
+    const ofUnit = `${from} = ${PERIODS[source.unit as 'hour']}`
+    return packedRowsSql(source, `range_lane & ${IMPORT_LANE}`, ofUnit, 'range_lane')
   })
   if (first) {
     parts.push(`SELECT ${packedSql(`'${FIRST}'`, '0', ...oneCountSql('period_start', '0'))}
@@ -229,55 +197,33 @@ async function readTypeRows(
   return unpacked(rows)
 }
 
-/** The history of a sum, whose prefix was checked before (`checkPrefix`). */
-export function historyOfSum(db: Executor, of: SumOf): HistoryReader {
-  const isType = of.name === ''
-  return {
-    readRows: async (_, sources) => {
-      const rows = isType
-        ? await readTypeRows(db, of.recordType, sources, true)
-        : await readPrefixRows(db, of, sources, true)
-      return { rows: historyRows(rows), pending: 0n, adjustments: [], begun: begunOf(rows, isType ? 1 : 31) }
-    },
-    // Rows say what was imported of a type. All hours of the keys of a prefix would be too many.
-    hoursSince: Number.POSITIVE_INFINITY,
-  }
-}
+/** A part is a unit of the history, or as below. The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
+type Row = [part: string, at: number, kind: number, count: bigint]
 
-/** The history of one counter. */
-export function historyOfCounter(db: Executor, counter: CounterAddress, hoursSince: number): HistoryReader {
-  return {
-    readRows: async (range, sources) => {
-      const rows = await readCounterRows(db, counter, range, sources, { first: true })
-      return {
-        rows: historyRows(rows),
-        pending: pendingOf(rows),
-        adjustments: adjustmentsOf(rows),
-        begun: begunOf(rows, 1),
-      }
-    },
-    hoursSince,
-  }
-}
+/** The part of the row with the first day or month. */
+const FIRST = 'first'
 
-/** When the first day or month with a count was over. @param days its length: 1, or 31 for a month */
-function begunOf(rows: readonly Row[], days: number): number {
-  return Math.min(...rows.filter(([part]) => part === FIRST).map(([, at]) => at * HOUR_MS + days * DAY_MS))
-}
-
+/** Rows with a NULL are left out: a count that was not read, or the time of a first day that does not exist. */
 function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
-  return rows.flatMap((row): Row[] => {
-    // A NULL is left out: a count that was not read, or the time of a first day that does not exist.
+  return rows.flatMap((row) => {
     const [part, kind, sum, counts] = unpack(row)
-    if (counts === undefined) return [[NOT_READ, 0, 0, 0n]]
-    return unpackCounts(sum!, counts).map(([at, count]) => [part!, at, Number(kind), count])
+    if (counts === undefined) return []
+    return unpackCounts(sum!, counts).map(([at, count]): Row => [part!, at, Number(kind), count])
   })
 }
 
-function historyRows(rows: readonly Row[]): DetailedRow[] {
-  return rows.flatMap(([part, at, kind, count]) => {
-    if (OTHER_PARTS.includes(part)) return []
-    const unit = part as DetailedRow['unit']
-    return [{ unit, start: at * HOUR_MS, count, imported: kind === 0 ? 0n : count }]
-  })
+/** @param firstDays the days of the first period: 31 for a month */
+function historyRows(rows: readonly Row[], firstDays = 1): HistoryRows {
+  const found: HistoryRows = { rows: [], pending: null, adjustments: [], begun: Number.POSITIVE_INFINITY }
+  for (const [part, at, kind, count] of rows) {
+    if (part === 'pending') found.pending = count
+    else if (part === 'adjustment') found.adjustments.push({ at: new Date(at), kind: KINDS.get(kind)!, count })
+    else if (part === FIRST) found.begun = Math.min(found.begun, at * HOUR_MS + firstDays * DAY_MS)
+    else {
+      const unit = part as HistoryRow['unit']
+      found.rows.push({ unit, start: at * HOUR_MS, count, imported: kind === 0 ? 0n : count })
+    }
+  }
+  found.adjustments.sort((a, b) => a.at.getTime() - b.at.getTime())
+  return found
 }

@@ -1,4 +1,5 @@
-import { DAY_MS, dayText, HOUR_MS, NO_PERIOD, timeText } from '../calendar.ts'
+import { packedSql } from '../../database/values.ts'
+import { DAY_MS, dayText, HOUR_MS, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './history-range.ts'
 
 /** A count of the history; `hours` are those of a day together. */
@@ -6,6 +7,8 @@ export interface HistoryRow {
   unit: 'hour' | 'hours' | 'day' | 'week' | 'month'
   start: number
   count: bigint
+  /** How much of it was imported without an hour, as far as the row says. */
+  imported?: bigint
 }
 
 /** Milliseconds since 1970, `to` exclusive. */
@@ -80,7 +83,19 @@ export function daysOf({ edges }: HistoryRange): Times {
   }
 }
 
-export function sourceSql({ spans }: HistorySource, column: string): string {
+/** The table with the rows of counters of a unit, and the condition on its column `period`, if it has one. */
+export function tableOf(unit: HistoryRow['unit']): { table: string; period: string } {
+  if (unit === 'hours' || unit === 'hour') return { table: 'counter_history', period: '' }
+  return { table: 'counter_periods', period: `period = ${PERIODS[unit]}` }
+}
+
+/** SQL that reads rows of a unit of the counters of an SQL condition. */
+export function fromCountersSql(unit: HistoryRow['unit'], counters: string): string {
+  const { table, period } = tableOf(unit)
+  return `FROM ${table} FORCE INDEX (PRIMARY) WHERE ${counters} ${period && `AND ${period}`}`
+}
+
+export function sourceSql({ spans }: HistorySource, column = 'period_start'): string {
   const conditions = spans.map(({ from, to, only }) => {
     const within = `${column} >= '${timeOf(from)}' AND ${column} < '${timeOf(to)}'`
     return only === undefined ? within : `${within} AND (${aroundSql(only, column).join(' OR ')})`
@@ -104,21 +119,28 @@ function aroundSql({ of, before, after }: Midnights, column: string): string[] {
 export const hoursSql = (time: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${time})`
 
 const MONTH_SQL = 'EXTRACT(YEAR_MONTH FROM period_start)'
-const HALF_MONTH_SQL = `${MONTH_SQL}, DAY(period_start) > 16`
+
+const PACKED_BY = {
+  ...{ hours: 'DATE(period_start)', hour: 'DATE(period_start)' },
+  ...{ day: `${MONTH_SQL}, DAY(period_start) > 16`, week: MONTH_SQL, month: 'YEAR(period_start)' },
+}
 
 /**
  * SQL that reads the counts of a source in few rows, because each row takes time: a row has a day's hours, the days of half a
  * month, the weeks of a month, or the months of a year. Such a text has up to 936 bytes, because a count has up to 30 digits, and
  * a server cuts it after 1,024 (`group_concat_max_len`).
- * @returns two columns for `unpackCounts`, and what else to group by
+ * @param second the second column, between the unit and two columns for `unpackCounts`
+ * @param from with a condition
+ * @param groupBy a column that rows are not summed over
  */
-export function packedCountsSql(unit: HistoryRow['unit']): { columns: [sum: string, counts: string]; groupBy: string } {
-  if (unit === 'hours')
-    return { columns: oneCountSql('MIN(period_start)', 'SUM(count)'), groupBy: 'DATE(period_start)' }
-  const groupBy = { hour: 'DATE(period_start)', day: HALF_MONTH_SQL, week: MONTH_SQL, month: 'YEAR(period_start)' }[
-    unit
-  ]
-  return { columns: ['SUM(count)', `GROUP_CONCAT(${hoursSql('period_start')}, ':', count)`], groupBy }
+export function packedRowsSql(source: HistorySource, second: string, from: string, groupBy?: string): string {
+  const { unit } = source
+  const [sum, counts] =
+    unit === 'hours'
+      ? oneCountSql('MIN(period_start)', 'SUM(count)')
+      : ['SUM(count)', `GROUP_CONCAT(${hoursSql('period_start')}, ':', count)`]
+  return `SELECT ${packedSql(`'${unit}'`, second, sum, counts)} ${from} AND ${sourceSql(source)}
+      GROUP BY ${groupBy === undefined ? '' : `${groupBy}, `}${PACKED_BY[unit]}`
 }
 
 /** The same of a single count. */

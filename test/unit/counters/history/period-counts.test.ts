@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { startOf } from '../../../../src/counters/calendar.ts'
 import { type ChosenPeriod, chosenPeriod, type Span } from '../../../../src/counters/history/comparison.ts'
 import { readPeriods } from '../../../../src/counters/history/period-counts.ts'
-import type { DetailedRow, HistoryReader } from '../../../../src/counters/history/read-history.ts'
+import type { HistoryReader } from '../../../../src/counters/history/read-history.ts'
+import type { HistoryRow } from '../../../../src/counters/history/sum-periods.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -17,7 +18,7 @@ interface Count {
 
 /** Reads the history of counts, and only what it is asked for. */
 function readerOf(counts: readonly Count[]): HistoryReader {
-  const rows = counts.flatMap(({ at, imported, amount }): DetailedRow[] =>
+  const rows = counts.flatMap(({ at, imported, amount }): HistoryRow[] =>
     (imported ? (['day', 'week', 'month'] as const) : (['hour', 'day', 'week', 'month'] as const)).map((unit) => ({
       unit,
       start: startOf(unit, new Date(at)).getTime(),
