@@ -1,9 +1,10 @@
 import type { Executor } from '../../database/database.ts'
-import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { packedSql, unpack } from '../../database/values.ts'
+import { DAY_MS, dayText, HOUR_MS, PERIODS, timeText } from '../calendar.ts'
+import { counterListsSql } from '../counters-sql.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import type { ChosenPeriod, Span } from './comparison.ts'
 import type { HistoryRange } from './history-range.ts'
-import { countsSql, readPacked, sumCounts } from './ranking.ts'
 import { selectionOf } from './selection.ts'
 import {
   daysOf,
@@ -16,45 +17,96 @@ import {
   unpackCounts,
 } from './sum-periods.ts'
 
+/** What is read of each of some counters. */
+interface AskedRows {
+  /** Its counts in these. */
+  spans?: readonly Span[]
+  /**
+   * The units of the period, without those of the predecessor; `null`: none are read. `firstHour`: the first hour that is kept,
+   * in milliseconds since 1970.
+   */
+  charts?: { period: ChosenPeriod; firstHour: number } | null
+  names?: boolean
+}
+
 /** What a list shows of each of some counters, in their order. */
 export interface Rows {
-  /** The counts of the units of its chart; `null`: none is shown. */
-  charts: bigint[][] | null
-  /** Its counts in each span. */
+  /** Its counts, for each span. */
   counts: bigint[][]
+  /** The counts of the units of its chart. */
+  charts: bigint[][] | null
+  /** Empty if they were not asked for, or if there is none. */
+  names: string[]
 }
 
 /**
  * Reads the rows of a list with one statement, as of the last roll-up.
  * @param counters of one type
- * @param options `period`: that of the charts, which show the units of its range, without those of the predecessor; `firstHour`:
- *   the first hour that is kept, in milliseconds since 1970
  */
 export async function readRows(
   db: Executor,
   counters: readonly CounterPlace[],
-  { period, firstHour, spans }: { period: ChosenPeriod | null; firstHour: number; spans: readonly Span[] },
+  { spans = [], charts = null, names = false }: AskedRows,
 ): Promise<Rows> {
-  const range = period && { ...period.range, edges: period.range.edges.slice(period.first) }
-  const sources = range === null ? [] : chartSources(range, firstHour)
-  const selections = spans.map(selectionOf)
-  const rows = await readPacked(db, counters, (list) => [
-    ...countsSql(list, selections),
+  const range = charts && { ...charts.period.range, edges: charts.period.range.edges.slice(charts.period.first) }
+  const sources = range === null ? [] : chartSources(range, charts!.firstHour)
+  const selects = counterListsSql(counters).flatMap((list) => [
+    ...spans.flatMap((span, place) => countsSql(list, span, place)),
     ...sources.map((source) => packedRowsSql(source, 'record_id', fromCountersSql(source.unit, list), 'record_id')),
+    ...(names ? [namesSql(list)] : []),
   ])
-  const byId = new Map<string, HistoryRow[]>()
-  for (const [unit, id, sum, packed] of rows) {
-    if (packed === undefined) continue
-    const found = byId.get(id!) ?? []
-    for (const [hour, count] of unpackCounts(sum!, packed)) {
-      found.push({ unit: unit === 'hours' ? 'hour' : (unit as HistoryRow['unit']), start: hour * HOUR_MS, count })
+  // In the first hour of a period, nothing is compared yet.
+  const { rows } = selects.length === 0 ? { rows: [] } : await db.execute(selects.join('\nUNION ALL '))
+  const found = new Map(
+    counters.map(({ recordId }) => [
+      `${recordId}`,
+      { counts: spans.map(() => 0n), units: [] as HistoryRow[], name: '' },
+    ]),
+  )
+  for (const [what, id, ...values] of rows.map(unpack)) {
+    const counter = found.get(id!)!
+    if (what === 'name') counter.name = values.join(' ')
+    else if (Number(what) < spans.length) counter.counts[Number(what)]! += BigInt(values[0]!)
+    else {
+      const unit = what === 'hours' ? 'hour' : (what as HistoryRow['unit'])
+      for (const [hour, count] of unpackCounts(values[0]!, values[1]!)) {
+        counter.units.push({ unit, start: hour * HOUR_MS, count })
+      }
     }
-    byId.set(id!, found)
   }
+  const inOrder = counters.map(({ recordId }) => found.get(`${recordId}`)!)
   return {
-    charts: range && counters.map(({ recordId }) => sumPeriods(range, byId.get(`${recordId}`) ?? [])),
-    counts: sumCounts(rows, counters, selections.length),
+    counts: spans.map((_, place) => inOrder.map(({ counts }) => counts[place]!)),
+    charts: range && inOrder.map(({ units }) => sumPeriods(range, units)),
+    names: inOrder.map(({ name }) => name),
   }
+}
+
+/** SQL of the counts of listed counters in a span. */
+function countsSql(list: string, span: Span, place: number): string[] {
+  const { parts, hours } = selectionOf(span)
+  const select = (count: string, table: string, condition: string) =>
+    `SELECT ${packedSql(`${place}`, 'record_id', count)} FROM ${table} FORCE INDEX (PRIMARY)
+      WHERE ${list} AND (${condition}) GROUP BY record_id`
+  const starts = [...Map.groupBy(parts, ({ period }) => period)].map(
+    ([period, same]) =>
+      `period = ${PERIODS[period]} AND period_start IN (${same.map(({ start }) => `'${dayText(start)}'`).join(',')})`,
+  )
+  return [
+    ...(starts.length === 0 ? [] : [select('SUM(count)', 'counter_periods', starts.join(' OR '))]),
+    ...hours.map(({ sign, from, to }) =>
+      select(
+        sign === '-' ? '-SUM(count)' : 'SUM(count)',
+        'counter_history',
+        `period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}'`,
+      ),
+    ),
+  ]
+}
+
+function namesSql(list: string): string {
+  const columns = packedSql("'name'", 'record_id', 'CONVERT(name USING utf8mb4)')
+  return `SELECT ${columns} FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
 }
 
 /** The rows of charts. Away from UTC, the hours between the midnight of the zone and that of UTC with the same date are summed. */

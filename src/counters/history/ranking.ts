@@ -1,10 +1,10 @@
 import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, toText, unpack } from '../../database/values.ts'
 import { type CalendarPeriod, DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
-import { counterListsSql } from '../counters-sql.ts'
-import type { CounterPlace, KeyedType, RankedCounter } from '../keys/counter-address.ts'
+import type { KeyedType, RankedCounter } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
 import type { Span } from './comparison.ts'
+import { readRows } from './list-rows.ts'
 import { type Selection, selectionOf } from './selection.ts'
 
 /** The most counters in a ranking. */
@@ -31,18 +31,11 @@ export interface Ranking {
  * @param limit at most `MAX_RANKED`
  */
 export async function readRanking(db: Executor, type: KeyedType, period: Span, limit: number): Promise<Ranking> {
-  const selection = selectionOf(period)
-  const { recordIds, mostOfOthers } = await readCandidates(db, type, selection, limit)
+  const { recordIds, mostOfOthers } = await readCandidates(db, type, selectionOf(period), limit)
   const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
-  const rows = await readPacked(db, candidates, (list) => [
-    ...countsSql(list, [selection]),
-    `SELECT ${packedSql("'name'", 'record_id', 'CONVERT(name USING utf8mb4)')} FROM counter_names FORCE INDEX (PRIMARY)
-      WHERE ${list}`,
-  ])
-  const [counts] = sumCounts(rows, candidates, 1)
-  const names = new Map(rows.flatMap(([what, id, ...words]) => (what === 'name' ? [[id, words.join(' ')]] : [])))
+  const { counts, names } = await readRows(db, candidates, { spans: [period], names: true })
   const ranked = candidates
-    .map((place, index) => ({ ...place, name: names.get(`${place.recordId}`) ?? '', count: counts![index]! }))
+    .map((place, index) => ({ ...place, name: names[index]!, count: counts[0]![index]! }))
     .filter(({ count }) => count > 0n)
     .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
   const listed = ranked.slice(0, limit)
@@ -164,69 +157,6 @@ export async function readPrefixRanking(
     count: toBigInt(count),
   }))
   return ranked.filter(({ count }) => count > 0n)
-}
-
-/** The counts of up to `MAX_RANKED` counters in each of some periods, in their order, as of the last roll-up. */
-export async function readPeriodCounts(
-  db: Executor,
-  counters: readonly CounterPlace[],
-  periods: readonly Span[],
-): Promise<bigint[][]> {
-  const selections = periods.map(selectionOf)
-  return sumCounts(await readPacked(db, counters, (list) => countsSql(list, selections)), counters, selections.length)
-}
-
-/**
- * Reads counters with one statement.
- * @param selects SQL of packed rows, for a list of `counterListsSql`
- */
-export async function readPacked(
-  db: Executor,
-  counters: readonly CounterPlace[],
-  selects: (list: string) => readonly string[],
-): Promise<string[][]> {
-  const sql = counterListsSql(counters).flatMap(selects)
-  // In the first hour of a period, nothing is compared yet.
-  if (sql.length === 0) return []
-  const { rows } = await db.execute(sql.join('\nUNION ALL '))
-  return rows.map(unpack)
-}
-
-/** SQL of the counts of listed counters in each of some selections, for `sumCounts`. */
-export function countsSql(list: string, selections: readonly Selection[]): string[] {
-  return selections.flatMap(({ parts, hours }, place) => {
-    const select = (count: string, table: string, condition: string) =>
-      `SELECT ${packedSql(`${place}`, 'record_id', count)} FROM ${table} FORCE INDEX (PRIMARY)
-      WHERE ${list} AND (${condition}) GROUP BY record_id`
-    const starts = [...Map.groupBy(parts, ({ period }) => period)].map(
-      ([period, same]) =>
-        `period = ${PERIODS[period]} AND period_start IN (${same.map(({ start }) => `'${dayText(start)}'`).join(',')})`,
-    )
-    return [
-      ...(starts.length === 0 ? [] : [select('SUM(count)', 'counter_periods', starts.join(' OR '))]),
-      ...hours.map(({ sign, from, to }) =>
-        select(
-          sign === '-' ? '-SUM(count)' : 'SUM(count)',
-          'counter_history',
-          `period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}'`,
-        ),
-      ),
-    ]
-  })
-}
-
-/** The counts of each counter, in its order, for each selection of `countsSql`. @param rows may contain others */
-export function sumCounts(
-  rows: readonly string[][],
-  counters: readonly CounterPlace[],
-  selections: number,
-): bigint[][] {
-  const counts = Array.from({ length: selections }, () => new Map<string, bigint>())
-  for (const [place, id, count] of rows) {
-    const of = counts[Number(place)]
-    of?.set(id!, (of.get(id!) ?? 0n) + BigInt(count!))
-  }
-  return counts.map((of) => counters.map(({ recordId }) => of.get(`${recordId}`) ?? 0n))
 }
 
 export const MAX_TOP = 100

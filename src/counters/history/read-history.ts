@@ -68,11 +68,17 @@ export async function readCounterHistory(
   now: Date,
   mostPending: number | null = null,
 ): Promise<{ counts: bigint[]; adjustments: Adjustment[]; exact: boolean }> {
-  const { rows, pending, adjustments } = await readCounterRows(db, counter, range, sourcesOf(range), { mostPending })
+  const read = await readCounterRows(db, counter, range, sourcesOf(range), { mostPending })
+  const exact = read.pending !== null || periodAt(range, now.getTime()) === undefined
+  return { counts: countsOf(range, read, now.getTime()), adjustments: read.adjustments, exact }
+}
+
+/** The counts of the periods of a range. Pending ones belong to now. */
+export function countsOf(range: HistoryRange, { rows, pending }: HistoryRows, now: number): bigint[] {
   const counts = sumPeriods(range, rows)
-  const current = periodAt(range, now.getTime())
+  const current = periodAt(range, now)
   if (current !== undefined) counts[current]! += pending ?? 0n
-  return { counts, adjustments, exact: current === undefined || pending !== null }
+  return counts
 }
 
 /** The history of one counter. */

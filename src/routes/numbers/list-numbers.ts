@@ -2,13 +2,7 @@ import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import type { ChosenPeriod, Comparison } from '../../counters/history/comparison.ts'
 import { readRows } from '../../counters/history/list-rows.ts'
 import type { Compared } from '../../counters/history/period-counts.ts'
-import {
-  type Ranking,
-  readPeriodCounts,
-  readPrefixRanking,
-  readRanking,
-  readTop,
-} from '../../counters/history/ranking.ts'
+import { type Ranking, readPrefixRanking, readRanking, readTop } from '../../counters/history/ranking.ts'
 import { selectionOf } from '../../counters/history/selection.ts'
 import type { CounterPlace } from '../../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../counters/keys/prefix.ts'
@@ -59,8 +53,7 @@ export async function readList(
   // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
   const since = spans && { ...spans.before, to: chosen.from, nextDay: chosen.firstDay }
   const shownRows = {
-    period: hasCharts ? period : null,
-    firstHour: firstHour(source),
+    charts: hasCharts ? { period, firstHour: firstHour(source) } : null,
     spans: since === null ? [] : [spans!.current, spans!.before, since],
   }
   const [{ charts, counts }, visitors] = await Promise.all([
@@ -128,7 +121,7 @@ async function readFound(source: Source, type: CounterType, prefix: string, peri
 
 /** The counts of counters in the period, or in all time. */
 async function countsIn({ db, asked }: Source, counters: readonly CounterPlace[], period: ChosenPeriod) {
-  if (asked.period !== 'all') return (await readPeriodCounts(db, counters, [period]))[0]!
+  if (asked.period !== 'all') return (await readRows(db, counters, { spans: [period] })).counts[0]!
   const unnamed = counters.map((counter) => ({ ...counter, name: '' }))
   const readings = await readCounters(db, unnamed, 'rolled')
   return readings.map(({ total }) => total)
@@ -139,4 +132,4 @@ export function comparedNumbers({ count, compared, before }: Omit<Compared, 'spa
   return { count: toJsonNumber(count), compared: orNull(compared), before: orNull(before) }
 }
 
-const orNull = (count: bigint | null) => (count === null ? null : toJsonNumber(count))
+export const orNull = (count: bigint | null) => (count === null ? null : toJsonNumber(count))

@@ -2,7 +2,7 @@ import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
 import { DAY_MS, dayText } from '../../counters/calendar.ts'
 import { type ChosenPeriod, chosenPeriod } from '../../counters/history/comparison.ts'
-import { type Compared, readPeriods } from '../../counters/history/period-counts.ts'
+import { type Compared, readPeriods, type Unit } from '../../counters/history/period-counts.ts'
 import { type HistoryReader, historyOfCounter, historyOfSum } from '../../counters/history/read-history.ts'
 import { MAX_PUBLIC_PENDING_OF_TYPE, readSum, type SumOf, sumOf } from '../../counters/history/read-sum.ts'
 import type { AddressCache } from '../../counters/keys/counter-address.ts'
@@ -10,7 +10,7 @@ import { checkPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import { counterOfKey } from '../../service/named-counters.ts'
-import { comparedNumbers, readList } from './list-numbers.ts'
+import { comparedNumbers, orNull, readList } from './list-numbers.ts'
 import { periodOf, type Source } from './numbers-query.ts'
 
 /** The periods of the figures. */
@@ -114,7 +114,7 @@ export async function counterNumbers(
     rolled: toJsonNumber(total),
     pending: toJsonNumber(pending!),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
-    adjustments: own.history.units.adjustments.map(({ at, kind, count }) => {
+    adjustments: own.history.adjustments.map(({ at, kind, count }) => {
       return { at: at.toISOString(), kind, count: toJsonNumber(count) }
     }),
     ...(other && { also: { figures: other.history.figures, total: toJsonNumber(countIn(other.reading)) } }),
@@ -127,12 +127,12 @@ type ReadHistory = Awaited<ReturnType<typeof readHistory>>
 /** Reads the figures, and a period: its units, and what of it is compared. */
 async function readHistory({ asked: { tz }, now }: Source, period: ChosenPeriod, reader: HistoryReader) {
   const periods = FIGURES.map((name) => chosenPeriod({ name }, tz, now))
-  const { compared, units } = await readPeriods(reader, [...periods, period], now.getTime())
+  const { compared, ...shown } = await readPeriods(reader, [...periods, period], now.getTime())
   const figures = FIGURES.map((name, index) => [name, comparison(periods[index]!, compared[index]!)] as const)
   return {
     figures: Object.fromEntries(figures) as Record<(typeof FIGURES)[number], ReturnType<typeof comparison>>,
     compared: compared.at(-1)!,
-    units,
+    ...shown,
   }
 }
 
@@ -144,10 +144,9 @@ function comparison({ to, range: { zone } }: ChosenPeriod, { spans, ...counts }:
 
 /** The index of the first unit that is shown: all time begins with the first month that has something. */
 function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory | undefined): number {
-  const last = units.starts.length - 1
-  const begins = (count: bigint, index: number) =>
-    count !== 0n || (also?.units.counts[index] ?? 0n) !== 0n || index === last
-  return asked.period === 'all' ? units.counts.findIndex(begins) : 0
+  if (asked.period !== 'all') return 0
+  const first = units.findIndex(({ count }, index) => count !== 0n || (also?.units[index]?.count ?? 0n) !== 0n)
+  return first < 0 ? units.length - 1 : first
 }
 
 /**
@@ -156,30 +155,29 @@ function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory 
  */
 function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: ReadHistory) {
   const { range, from, to, earlier } = period
-  const { starts, counts, previous, imported, running } = own.units
+  const now = source.now.getTime()
   const first = firstUnit(source, own, also)
-  const sum = (units: readonly bigint[]) => units.reduce((sum, count) => sum + count, 0n)
+  const shown = own.units.slice(first)
+  const sum = (units: readonly Unit[]) => units.reduce((sum, { count }) => sum + count, 0n)
   const day = (at: number) => dayText(range.zone.dateAt(at))
-  const isToCome = (index: number) => running !== null && index > running
   // Nothing is drawn of a time before counting began.
   const beforeFirst = own.compared.spans && earlier && day(earlier(from))
   return {
     by: period.by,
-    ...comparison(period, { ...own.compared, count: sum(counts) }),
-    ...(also && { also: comparedNumbers({ ...also.compared, count: sum(also.units.counts) }) }),
-    first: day(first > 0 ? starts[first]! : from),
-    last: day(Math.min(to - 1, source.now.getTime())),
+    ...comparison(period, { ...own.compared, count: sum(own.units) }),
+    ...(also && { also: comparedNumbers({ ...also.compared, count: sum(also.units) }) }),
+    first: day(first > 0 ? shown[0]!.start : from),
+    last: day(Math.min(to - 1, now)),
     beforeFirst: beforeFirst ?? null,
-    running: running === null ? null : running - first,
-    points: starts.slice(first).map((start, place) => {
-      const index = first + place
-      const countOf = (units: readonly bigint[]) => (isToCome(index) ? null : toJsonNumber(units[index]!))
+    running: now < to ? shown.findLastIndex(({ start }) => start <= now) : null,
+    points: shown.map((unit, index) => {
+      const countOf = ({ start, count }: Unit) => (start > now ? null : toJsonNumber(count))
       return {
-        start: range.zone.clockTime(start),
-        count: countOf(counts),
-        ...(also && { also: countOf(also.units.counts) }),
-        ...(beforeFirst && { before: previous[index] === null ? null : toJsonNumber(previous[index]!) }),
-        ...(imported[index] && { imported: true }),
+        start: range.zone.clockTime(unit.start),
+        count: countOf(unit),
+        ...(also && { also: countOf(also.units[first + index]!) }),
+        ...(beforeFirst && { before: orNull(unit.previous) }),
+        ...(unit.imported && { imported: true }),
       }
     }),
   }

@@ -9,8 +9,8 @@ import {
 } from '../../../../src/counters/history/comparison.ts'
 import { periodAt, periodOfDay } from '../../../../src/counters/history/history-range.ts'
 import { readRows } from '../../../../src/counters/history/list-rows.ts'
-import { readPeriods } from '../../../../src/counters/history/period-counts.ts'
-import { readPeriodCounts, readPrefixRanking, readRanking } from '../../../../src/counters/history/ranking.ts'
+import { readPeriods, type Unit } from '../../../../src/counters/history/period-counts.ts'
+import { readPrefixRanking, readRanking } from '../../../../src/counters/history/ranking.ts'
 import { historyOfCounter, historyOfSum } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { selectionOf } from '../../../../src/counters/history/selection.ts'
@@ -27,6 +27,7 @@ const DAY_MS = 24 * HOUR_MS
 /** In the zones below, the period has days of 23, 24 and 25 hours, and the clocks have another offset at its ends. */
 const NOWS = ['2026-11-22T18:20:00Z', '2026-04-10T03:30:00Z']
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Auckland']
+const countsIn = (units: readonly Unit[]) => units.map(({ count }) => count)
 const KEYS = ['/', '/a', '/b', '/c', '/d', '/e']
 
 /** What was counted: in an hour, or imported for a UTC day. */
@@ -125,7 +126,7 @@ describe.each(NOWS)('At %s', (text) => {
       const { compared, units } = await readPeriods(reader, [period], now.getTime())
       const shown = compared[0]!
       expect(shown.count, say).toBe(countedIn(period))
-      expect(units.counts, say).toEqual(countsOf(period))
+      expect(countsIn(units), say).toEqual(countsOf(period))
 
       const { counters, certain, more } = await readRanking(db, TYPE, period, 10)
       const expected = KEYS.map((key) => ({ key, count: countedIn(period, (count) => count.key === key) }))
@@ -140,7 +141,7 @@ describe.each(NOWS)('At %s', (text) => {
         say,
       ).toEqual(expected.map(({ count }) => count))
       expect([certain, more]).toEqual([true, false])
-      const { charts } = await readRows(db, counters, { period, firstHour: 0, spans: [] })
+      const { charts } = await readRows(db, counters, { charts: { period, firstHour: 0 } })
       expect(charts, say).toEqual(counters.map(({ name }) => countsOf(period, ({ key }) => key === name)))
       const found = await readPrefixRanking(db, { recordType: 1, name: '/' }, selectionOf(period), { limit: 10 })
       expect(found, say).toEqual(counters.filter(({ name }) => name.startsWith('/')))
@@ -153,15 +154,14 @@ describe.each(NOWS)('At %s', (text) => {
       if (shown.spans === null) continue
       expect([shown.compared, shown.before], say).toEqual([countedIn(spans.current), countedIn(spans.before)])
       const both = [spans.current, spans.before]
-      const rows = await readRows(db, counters, { period: null, firstHour: 0, spans: both })
-      expect(rows.counts, say).toEqual(await readPeriodCounts(db, counters, both))
+      const rows = await readRows(db, counters, { spans: both })
       expect(rows.counts, say).toEqual(
         both.map((span) => counters.map(({ name }) => countedIn(span, ({ key }) => key === name))),
       )
       partsCompared += cutDays.length
       const counter = await addressOfKey(TYPE, '/')
       const own = await readPeriods(historyOfCounter(db, counter, 0), [period], now.getTime())
-      expect(own.units.counts, say).toEqual(countsOf(period, ({ key }) => key === counter.name))
+      expect(countsIn(own.units), say).toEqual(countsOf(period, ({ key }) => key === counter.name))
     }
     expect(partsCompared).toBeGreaterThan(1)
   })
@@ -176,14 +176,13 @@ describe.each(NOWS)('At %s', (text) => {
           .map(({ at }) => at),
       )
     const ofType = await readPeriods(historyOfSum(db, await sumOf(1, null)), [period], now.getTime())
-    const days = ofType.units.starts
     const all = imported(() => true)
-    expect(ofType.units.imported).toEqual(days.map((day) => all.has(day)))
+    expect(ofType.units.map(({ imported }) => imported)).toEqual(ofType.units.map(({ start }) => all.has(start)))
     expect(all.size).toBeGreaterThan(3)
     const counter = await addressOfKey(TYPE, '/')
     const own = await readPeriods(historyOfCounter(db, counter, 0), [period], now.getTime())
     const ofCounter = imported(({ key }) => key === '/')
-    expect(own.units.imported).toEqual(days.map((day) => ofCounter.has(day)))
+    expect(own.units.map(({ imported }) => imported)).toEqual(ofType.units.map(({ start }) => ofCounter.has(start)))
   })
 })
 
