@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
 import { MAX_TOP, readPrefixRanking, readRanking, readTop } from '../counters/history/ranking.ts'
-import { partsBetween } from '../counters/history/selection.ts'
 import type { RankedCounter } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
 import { askedPrefix } from '../http/authorization.ts'
@@ -160,20 +159,17 @@ async function ranking(
   const { db } = caller
   const { period, start, end } = asked
   if (prefix === null && period !== 'custom') {
-    const top = period === 'all' ? { period } : { period, start: new Date(start) }
-    return { counters: await readTop(db, type, top, limit), certain: true }
+    const part = period === 'all' ? null : { period, start }
+    return { counters: await readTop(db, type, part, limit), certain: true }
   }
+  const days = start === null ? null : { from: start, to: end, firstDay: start, nextDay: end }
   // All keys of a prefix are ranked anyway, so one answer is for every limit.
   const most = prefix === null ? limit : MAX_TOP
   const ranked = await readKept(caller, ['top', type.recordType, prefix, start, end, most], async () => {
-    if (prefix === null) {
-      const days = { from: start!, to: end!, firstDay: start!, nextDay: end! }
-      return readRanking(db, type, days, most)
-    }
+    if (prefix === null) return readRanking(db, type, days!, most)
     const of = { recordType: type.recordType, name: prefix }
-    const selection = start === null ? null : { parts: partsBetween(start, end), hours: [] }
     const maxRows = (await caller.hasToken()) ? undefined : MAX_PUBLIC_ROWS
-    return { counters: await readPrefixRanking(db, of, selection, { limit: most, maxRows }), certain: true }
+    return { counters: await readPrefixRanking(db, of, days, { limit: most, maxRows }), certain: true }
   })
   return { ...ranked, counters: ranked.counters.slice(0, limit) }
 }

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../schemas.ts'
 import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
-import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './history-range.ts'
+import { type HistoryRange, type HistoryUnit, knownTimeZone, rangeBetween } from './history-range.ts'
 import type { TimeZone } from './time-zone.ts'
 
 /** The periods that people choose from. */
@@ -110,10 +110,7 @@ function periodOf(
 ): ChosenPeriod {
   const [from, to] = [zone.startOf(firstDay), zone.startOf(nextDay)]
   const earlier = dateBefore && earlierBy(zone, dateBefore)
-  // Instants rather than dates: the history takes no dates before 1970 in any zone.
-  const [start, end] = [new Date(earlier?.(from) ?? from), new Date(to)]
-  const asked = { by: unit, timeZone: zone.name, from: start.toISOString(), to: end.toISOString() }
-  const range = historyRange(asked, end)
+  const range = rangeBetween(unit, zone, earlier?.(from) ?? from, to)
   return { by, from, to, firstDay, nextDay, range, first: range.edges.findIndex((edge) => edge >= from), earlier }
 }
 

@@ -7,7 +7,6 @@ import { TimeZone } from './time-zone.ts'
 export const HISTORY_UNITS = ['hour', 'day', 'week', 'month'] as const
 
 export type HistoryUnit = (typeof HISTORY_UNITS)[number]
-type CalendarUnit = Exclude<HistoryUnit, 'hour'>
 
 /** The most periods in one response. */
 export const MAX_POINTS = 2_000
@@ -52,39 +51,31 @@ export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date):
     if (to === undefined) throw new InvalidInput('from', 'must be in the past')
     throw new InvalidInput('to', 'must be after "from"')
   }
-  return { by, zone, edges: by === 'hour' ? hoursBetween(begin, end) : calendarPeriods(by, zone, begin, end) }
+  return rangeBetween(by, zone, begin, end)
 }
 
-function hoursBetween(begin: number | undefined, end: number): number[] {
-  const last = floorHour(end - 1)
-  const first = begin === undefined ? last - (DEFAULT_POINTS.hour - 1) * HOUR_MS : floorHour(begin)
-  const length = (last - first) / HOUR_MS + 1
-  if (length > MAX_POINTS) throw tooMany()
-  return Array.from({ length: length + 1 }, (_, i) => first + i * HOUR_MS)
-}
-
-function floorHour(at: number): number {
-  return Math.floor(at / HOUR_MS) * HOUR_MS
-}
-
-/** The dates are midnights in UTC: only `zone` knows when they begin. */
-function calendarPeriods(by: CalendarUnit, zone: TimeZone, begin: number | undefined, end: number): number[] {
-  const first = periodOf(by, zone.dateAt(begin ?? end - 1))
+/**
+ * Finds the periods between two instants, in milliseconds since 1970. The dates are midnights in UTC: only `zone` knows when
+ * they begin.
+ * @param begin default: `DEFAULT_POINTS` before the end
+ */
+export function rangeBetween(by: HistoryUnit, zone: TimeZone, begin: number | undefined, end: number): HistoryRange {
+  const at = begin ?? end - 1
+  const first = startOf(by, new Date(by === 'hour' ? at : zone.dateAt(at))).getTime()
+  const begins = {
+    hour: (step: number) => first + step * HOUR_MS,
+    day: (step: number) => zone.startOf(first + step * DAY_MS),
+    week: (step: number) => zone.startOf(first + step * 7 * DAY_MS),
+    month: (step: number) => zone.startOf(monthsLater(first, step)),
+  }[by]
   const edges: number[] = []
   for (let step = begin === undefined ? 1 - DEFAULT_POINTS[by] : 0; ; step++) {
-    const date = by === 'month' ? monthsLater(first, step) : first + step * (by === 'week' ? 7 : 1) * DAY_MS
-    const edge = zone.startOf(date)
+    const edge = begins(step)
     // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both dates then belong to one period.
     if (edge !== edges.at(-1)) edges.push(edge)
-    if (edge >= end) return edges
+    if (edge >= end) return { by, zone, edges }
     if (edges.length > MAX_POINTS) throw tooMany()
   }
-}
-
-/** The first date of the period that contains a date. */
-function periodOf(by: CalendarUnit, date: number): number {
-  if (by === 'month') return monthsLater(date, 0)
-  return by === 'week' ? startOf(by, new Date(date)).getTime() : date
 }
 
 function tooMany(): InvalidInput {

@@ -1,11 +1,11 @@
 import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, toText, unpack } from '../../database/values.ts'
-import { type CalendarPeriod, DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
+import { DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
 import type { KeyedType, RankedCounter } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
 import type { Span } from './comparison.ts'
 import { readRows } from './list-rows.ts'
-import { type Selection, selectionOf } from './selection.ts'
+import { type Part, type Selection, selectionOf } from './selection.ts'
 
 /** The most counters in a ranking. */
 export const MAX_RANKED = 1_000
@@ -104,17 +104,17 @@ async function readCandidates(
 /**
  * Ranks the counters whose keys begin with a prefix by their counts in a period, as of the last roll-up, positive ones only. It
  * looks up each key in each part, so it is exact and costs the same however long the counters have counted.
- * @param selection the rows of the period; `null`: all time
+ * @param period `null`: all time
  * @param options `limit`: at most `MAX_RANKED`; `maxRows`: as for `checkPrefix`
  * @throws {TooManyKeys}
  */
 export async function readPrefixRanking(
   db: Executor,
   of: KeysWithPrefix,
-  selection: Selection | null,
+  period: Span | null,
   { limit, maxRows }: { limit: number; maxRows?: number | undefined },
 ): Promise<RankedCounter[]> {
-  const { parts, hours } = selection ?? { parts: [], hours: [] }
+  const { parts, hours } = period === null ? { parts: [], hours: [] } : selectionOf(period)
   // At most a day of hours at each end.
   await checkPrefix(db, of, { rows: 2 * parts.length + 24 * hours.length + ROWS_OF_KEY, maxRows })
   const starts = parts.map(
@@ -135,9 +135,7 @@ export async function readPrefixRanking(
       from: `${fromNamesSql(of, 'counter_history AS t FORCE INDEX (PRIMARY)', 't')}
         AND t.period_start >= '${timeText(from)}' AND t.period_start < '${timeText(to)}'`,
     })),
-    ...(selection
-      ? []
-      : [{ count: 't.count', from: fromNamesSql(of, 'counter_totals AS t FORCE INDEX (PRIMARY)', 't') }]),
+    ...(period ? [] : [{ count: 't.count', from: fromNamesSql(of, 'counter_totals AS t FORCE INDEX (PRIMARY)', 't') }]),
   ]
   // In the first hour of a period, nothing is ranked yet.
   if (sources.length === 0) return []
@@ -161,35 +159,27 @@ export async function readPrefixRanking(
 
 export const MAX_TOP = 100
 
-/** All time, or a calendar period in UTC. */
-export type TopPeriod = { period: 'all' } | { period: Exclude<CalendarPeriod, 'hour'>; start: Date }
-
 /**
  * Reads the counters of a type with the highest counts as of the last roll-up, highest first, positive ones only. Of equal
  * counts, the higher record id comes first.
+ * @param part a calendar period in UTC; `null`: all time
  * @param limit at most `MAX_TOP`. About as many rows are read, however many counters there are.
  */
 export async function readTop(
   db: Executor,
   { recordType }: KeyedType,
-  top: TopPeriod,
+  part: Part | null,
   limit: number,
 ): Promise<RankedCounter[]> {
-  const [table, period, args] =
-    top.period === 'all'
-      ? ['counter_totals', '', [recordType]]
-      : [
-          'counter_periods',
-          'AND t.period = ? AND t.period_start = ?',
-          [recordType, PERIODS[top.period], dayText(top.start)],
-        ]
-  const where = `t.record_type = ? ${period} AND t.count > 0`
+  const [table, inPart] =
+    part === null
+      ? ['counter_totals', '']
+      : ['counter_periods', `AND t.period = ${PERIODS[part.period]} AND t.period_start = '${dayText(part.start)}'`]
   // A counter and its name are on one shard, so vtgate sends this whole to each shard, and merges the first rows.
   const { rows } = await db.execute(
     `SELECT n.name, t.count, t.record_id FROM ${table} AS t FORCE INDEX (ranking)
      JOIN counter_names AS n ON n.record_type = t.record_type AND n.record_id = t.record_id
-     WHERE ${where} ORDER BY t.count DESC, t.record_id DESC LIMIT ?`,
-    [...args, limit],
+     WHERE t.record_type = ${recordType} ${inPart} AND t.count > 0 ORDER BY t.count DESC, t.record_id DESC LIMIT ${limit}`,
   )
   return rows.map(({ name, count, record_id }) => {
     return { recordType, recordId: toBigInt(record_id), name: toText(name), count: toBigInt(count) }

@@ -34,7 +34,7 @@ export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
 }
 
 /** The fewest UTC days, weeks and months that make up the days between two midnights. */
-export function partsBetween(from: number, to: number): Part[] {
+function partsBetween(from: number, to: number): Part[] {
   const parts: Part[] = []
   for (let day = from; day < to; ) {
     const date = new Date(day)
@@ -61,26 +61,20 @@ export function sourcesOfSelections(selections: readonly Selection[]): HistorySo
   ])
 }
 
-/** Counts by unit and start, for `sumSelection`. */
-export type Sums = ReadonlyMap<HistoryRow['unit'], ReadonlyMap<number, bigint>>
-
-export function sumsOf(rows: readonly HistoryRow[]): Sums {
-  const sums = new Map<HistoryRow['unit'], Map<number, bigint>>()
-  for (const { unit, start, count } of rows) {
-    const ofUnit = sums.get(unit) ?? new Map<number, bigint>()
-    ofUnit.set(start, (ofUnit.get(start) ?? 0n) + count)
-    sums.set(unit, ofUnit)
-  }
+/** Sums the counts of rows by unit and start, for `sumSelection`. */
+export function sumsOf(rows: readonly HistoryRow[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const { unit, start, count } of rows) sums.set(`${unit} ${start}`, (sums.get(`${unit} ${start}`) ?? 0n) + count)
   return sums
 }
 
 /** @param sums may contain other rows */
-export function sumSelection({ parts, hours }: Selection, sums: Sums): bigint {
+export function sumSelection({ parts, hours }: Selection, sums: ReadonlyMap<string, bigint>): bigint {
   let sum = 0n
-  for (const { period, start } of parts) sum += sums.get(period)?.get(start) ?? 0n
+  for (const { period, start } of parts) sum += sums.get(`${period} ${start}`) ?? 0n
   for (const { sign, from, to } of hours) {
     for (let at = Math.ceil(from / HOUR_MS) * HOUR_MS; at < to; at += HOUR_MS) {
-      const count = sums.get('hour')?.get(at) ?? 0n
+      const count = sums.get(`hour ${at}`) ?? 0n
       sum += sign === '+' ? count : -count
     }
   }

@@ -3,7 +3,6 @@ import type { ChosenPeriod, Comparison } from '../../counters/history/comparison
 import { readRows } from '../../counters/history/list-rows.ts'
 import type { Compared } from '../../counters/history/period-counts.ts'
 import { type Ranking, readPrefixRanking, readRanking, readTop } from '../../counters/history/ranking.ts'
-import { selectionOf } from '../../counters/history/selection.ts'
 import type { CounterPlace } from '../../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../counters/keys/prefix.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
@@ -98,17 +97,16 @@ async function readListed(source: Source, type: CounterType, prefix: string, per
 /** The counters with the highest counts of the type. */
 async function readLeading({ db, asked }: Source, type: CounterType, period: ChosenPeriod, rows: number) {
   if (asked.period !== 'all') return readRanking(db, type, period, rows)
-  const top = await readTop(db, type, { period: 'all' }, rows + 1)
+  const top = await readTop(db, type, null, rows + 1)
   return { counters: top.slice(0, rows), more: top.length > rows, certain: true }
 }
 
 /** The counters of a prefix with the highest counts; with too many keys, the first ones in the order of their keys. */
 async function readFound(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
   const { db, asked } = source
-  const selection = asked.period === 'all' ? null : selectionOf(period)
   try {
     const of = { recordType: type.recordType, name: prefix }
-    const found = await readPrefixRanking(db, of, selection, { limit: asked.rows + 1 })
+    const found = await readPrefixRanking(db, of, asked.period === 'all' ? null : period, { limit: asked.rows + 1 })
     return { counters: found.slice(0, asked.rows), more: found.length > asked.rows, certain: true, ranked: true }
   } catch (error) {
     if (!(error instanceof TooManyKeys)) throw error

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readPrefixRanking } from '../../../../src/counters/history/ranking.ts'
-import { partsBetween } from '../../../../src/counters/history/selection.ts'
+import { selectionOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
@@ -13,9 +13,9 @@ const YEAR = [Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)] as const
 
 let db: TestDatabase
 const counters = new Map<string, CounterAddress>()
+const daysOf = ([from, to]: readonly [number, number]) => ({ from, to, firstDay: from, nextDay: to })
 const ranked = async (name: string, period: readonly [number, number] | null, limit = 100) => {
-  const selection = period && { parts: partsBetween(...period), hours: [] }
-  const found = await readPrefixRanking(db, { recordType: 1, name }, selection, { limit })
+  const found = await readPrefixRanking(db, { recordType: 1, name }, period && daysOf(period), { limit })
   return found.map(({ name, count }) => `${name}: ${count}`)
 }
 
@@ -64,9 +64,7 @@ describe('The ranking of a prefix', () => {
   })
 
   it('of a period without rows is empty', async () => {
-    expect(await readPrefixRanking(db, { recordType: 1, name: 'a/' }, { parts: [], hours: [] }, { limit: 10 })).toEqual(
-      [],
-    )
+    expect(await ranked('a/', [YEAR[0], YEAR[0]])).toEqual([])
   })
 
   it('reads each key once for each part of the period, however long it has counted', async () => {
@@ -82,9 +80,8 @@ describe('The ranking of a prefix', () => {
 
   it('is refused above a number of rows', async () => {
     const of = { recordType: 1, name: 'a/' }
-    const parts = partsBetween(...YEAR)
-    const ask = (maxRows: number) => readPrefixRanking(db, of, { parts, hours: [] }, { limit: 10, maxRows })
-    expect(parts).toHaveLength(12)
+    const ask = (maxRows: number) => readPrefixRanking(db, of, daysOf(YEAR), { limit: 10, maxRows })
+    expect(selectionOf(daysOf(YEAR)).parts).toHaveLength(12)
     await expect(ask(29 * 6)).resolves.toHaveLength(3)
     await expect(ask(29 * 6 - 1)).rejects.toThrow(TooManyKeys)
   })

@@ -13,7 +13,6 @@ import { readPeriods, type Unit } from '../../../../src/counters/history/period-
 import { readPrefixRanking, readRanking } from '../../../../src/counters/history/ranking.ts'
 import { historyOfCounter, historyOfSum } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'
-import { selectionOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
@@ -143,7 +142,7 @@ describe.each(NOWS)('At %s', (text) => {
       expect([certain, more]).toEqual([true, false])
       const { charts } = await readRows(db, counters, { charts: { period, firstHour: 0 } })
       expect(charts, say).toEqual(counters.map(({ name }) => countsOf(period, ({ key }) => key === name)))
-      const found = await readPrefixRanking(db, { recordType: 1, name: '/' }, selectionOf(period), { limit: 10 })
+      const found = await readPrefixRanking(db, { recordType: 1, name: '/' }, period, { limit: 10 })
       expect(found, say).toEqual(counters.filter(({ name }) => name.startsWith('/')))
 
       // The same spans are compared of all counters together and of each.
