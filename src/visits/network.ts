@@ -28,7 +28,7 @@ export function parseAddress(text: string): Address | null {
   return [...before!, ...Array<number>(8 - before!.length - after.length).fill(0), ...after]
 }
 
-export function isIpv4(address: Address): boolean {
+function isIpv4(address: Address): boolean {
   return address[5] === 0xffff && address.every((group, i) => i >= 5 || group === 0)
 }
 
@@ -91,16 +91,14 @@ export function parseNetwork(text: string): Network | null {
   return bits > 128 ? null : { address, bits }
 }
 
-/** Whether an address is in a network. */
-export function contains({ address: first, bits }: Network, address: Address): boolean {
-  return first.every((group, i) => {
-    const ignored = 16 - Math.min(16, Math.max(0, bits - 16 * i))
-    return group >> ignored === address[i]! >> ignored
-  })
-}
-
 /** Whether an address is in one of some networks. */
 export function isIn(networks: readonly Network[], address: string | null): boolean {
   const groups = parseAddress(address ?? '')
-  return groups !== null && networks.some((network) => contains(network, groups))
+  if (groups === null) return false
+  return networks.some(({ address: first, bits }) =>
+    first.every((group, i) => {
+      const ignored = 16 - Math.min(16, Math.max(0, bits - 16 * i))
+      return group >> ignored === groups[i]! >> ignored
+    }),
+  )
 }

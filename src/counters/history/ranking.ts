@@ -75,30 +75,27 @@ async function readCandidates(
   const { rows } = await db.execute(
     `SELECT ${packedSql('period', 'period_start', 'record_id', 'count')} FROM (${first.join('\nUNION ALL ')}) AS leaders`,
   )
-  const partOf = new Map(looked.map(({ period, start }, index) => [`${PERIODS[period]} ${dayText(start)}`, index]))
-  const found = new Map<string, { known: bigint; parts: Set<number> }>()
-  const lasts = looked.map(() => ({ seen: 0, least: 0n }))
+  const countsIn = new Map(
+    looked.map(({ period, start }) => [`${PERIODS[period]} ${dayText(start)}`, new Map<string, bigint>()]),
+  )
+  const known = new Map<string, bigint>()
   for (const row of rows) {
     const [period, start, id, text] = unpack(row) as [string, string, string, string]
-    const part = partOf.get(`${period} ${start}`)!
-    const count = BigInt(text)
-    const counter = found.get(id) ?? { known: 0n, parts: new Set() }
-    counter.known += count
-    counter.parts.add(part)
-    found.set(id, counter)
-    const last = lasts[part]!
-    last.seen++
-    last.least = last.least === 0n || count < last.least ? count : last.least
+    countsIn.get(`${period} ${start}`)!.set(id, BigInt(text))
+    known.set(id, (known.get(id) ?? 0n) + BigInt(text))
   }
   // What a counter may have at most in a part in which it was not found.
-  const unseen = lasts.map(({ seen, least }) => (seen < perPart ? 0n : least))
-  const unseenInAll = unseen.reduce((sum, count) => sum + count, 0n)
-  const byKnown = [...found].sort(([, a], [, b]) => (a.known < b.known ? 1 : a.known > b.known ? -1 : 0))
-  const mostOfOthers = byKnown.slice(most).reduce((most, [, { known, parts }]) => {
-    const possible = known + unseen.reduce((sum, count, part) => (parts.has(part) ? sum : sum + count), 0n)
-    return possible > most ? possible : most
-  }, unseenInAll)
-  return { recordIds: byKnown.slice(0, most).map(([id]) => BigInt(id)), mostOfOthers }
+  const leaders = [...countsIn.values()].map((counts) => {
+    return { counts, unseen: counts.size < perPart ? 0n : [...counts.values()].reduce((a, b) => (a < b ? a : b)) }
+  })
+  const possible = (id: string) => leaders.reduce((sum, { counts, unseen }) => sum + (counts.get(id) ?? unseen), 0n)
+  const ids = [...known].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).map(([id]) => id)
+  const unseenInAll = leaders.reduce((sum, { unseen }) => sum + unseen, 0n)
+  const mostOfOthers = ids
+    .slice(most)
+    .map(possible)
+    .reduce((a, b) => (a > b ? a : b), unseenInAll)
+  return { recordIds: ids.slice(0, most).map(BigInt), mostOfOthers }
 }
 
 /**

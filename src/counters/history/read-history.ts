@@ -13,7 +13,7 @@ import {
   type HistoryRow,
   type HistorySource,
   hoursSql,
-  LEAST_DAYS,
+  mostRows,
   oneCountSql,
   packedRowsSql,
   sourceSql,
@@ -25,8 +25,6 @@ import {
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
-
-const KINDS = new Map<number, AdjustmentKind>(ADJUSTMENT_KINDS.map((kind) => [ADJUSTMENTS[kind], kind]))
 
 /** A change of a total other than by counting. */
 export interface Adjustment {
@@ -126,15 +124,10 @@ export async function readSumHistory(
   limit?: PrefixLimit,
 ): Promise<bigint[]> {
   const sources = sourcesOf(range)
-  if (of.name !== '') await checkPrefix(db, of, limit ?? usualLimit(range, sources))
+  // Few counters have something in every hour, so a caller with a token may read as if none had.
+  if (of.name !== '') await checkPrefix(db, of, limit ?? { rows: mostRows(sources, 0) })
   const { rows } = await readSumRows(db, of, sources)
   return sumPeriods(range, rows)
-}
-
-/** Few counters have something in every hour, so only the days, weeks or months count. */
-function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]): PrefixLimit {
-  const days = Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS)
-  return { rows: Math.ceil(days / Math.min(...sources.map(({ unit }) => LEAST_DAYS[unit] ?? 1))) }
 }
 
 /** The history of a sum, whose prefix was checked before (`checkPrefix`). */
@@ -223,8 +216,10 @@ function historyRows(rows: readonly Row[], firstDays = 1): HistoryRows {
   const found: HistoryRows = { rows: [], pending: null, adjustments: [], begun: Number.POSITIVE_INFINITY }
   for (const [part, at, kind, count] of rows) {
     if (part === 'pending') found.pending = count
-    else if (part === 'adjustment') found.adjustments.push({ at: new Date(at), kind: KINDS.get(kind)!, count })
-    else if (part === FIRST) found.begun = Math.min(found.begun, at * HOUR_MS + firstDays * DAY_MS)
+    else if (part === 'adjustment') {
+      const name = ADJUSTMENT_KINDS.find((name) => ADJUSTMENTS[name] === kind)!
+      found.adjustments.push({ at: new Date(at), kind: name, count })
+    } else if (part === FIRST) found.begun = Math.min(found.begun, at * HOUR_MS + firstDays * DAY_MS)
     else {
       const unit = part as HistoryRow['unit']
       found.rows.push({ unit, start: at * HOUR_MS, count, imported: kind === 0 ? 0n : count })

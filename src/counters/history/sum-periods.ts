@@ -64,7 +64,7 @@ export function joinSources(sources: readonly HistorySource[]): HistorySource[] 
 }
 
 /** The fewest days of a unit; of hours, none. */
-export const LEAST_DAYS: Partial<Record<HistoryRow['unit'], number>> = { day: 1, week: 7, month: 28 }
+const LEAST_DAYS: Partial<Record<HistoryRow['unit'], number>> = { day: 1, week: 7, month: 28 }
 
 /** The most rows that sources have of one counter, if hours are kept for `hourDays`. */
 export function mostRows(sources: readonly HistorySource[], hourDays: number): number {

@@ -82,6 +82,5 @@ export class TimeZone {
 
 function textOf(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / MINUTE_MS)
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, '0'))
-  return `${offset < 0 ? '-' : '+'}${hours}:${rest}`
+  return (offset < 0 ? '-' : '+') + new Date(minutes * MINUTE_MS).toISOString().slice(11, 16)
 }

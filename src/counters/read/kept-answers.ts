@@ -7,11 +7,10 @@ const MAX_GENERATION = 50
 const MAX_READING_MS = 8_000
 const MAX_PATIENCE_MS = 100
 
-/** An answer, or the reading of it. Plain data that belongs to no request. Times in milliseconds since 1970. */
+/** An answer, or the reading of it. Plain data that belongs to no request. */
 interface Answer {
+  /** In milliseconds since 1970. */
   askedAt: number
-  expectedAt: number
-  silentUntil: number
   outcome: { value: unknown } | { error: unknown } | null
 }
 
@@ -39,8 +38,8 @@ export class KeptAnswers {
       // Another request may be reading it again.
       const latest = this.#answers.get(question)
       if (latest !== undefined && latest !== answer && isFresh(latest, keptMs)) answer = latest
-      else if (this.#work.isDead(answer.silentUntil, now)) answer = await this.#read(question, options)
-      else await pause(this.#work.patience(answer.expectedAt, now, MAX_PATIENCE_MS))
+      else if (this.#work.isDead(answer.askedAt + MAX_READING_MS, now)) answer = await this.#read(question, options)
+      else await pause(this.#work.patience(answer.askedAt + this.#work.durationMs, now, MAX_PATIENCE_MS))
     }
     if ('error' in answer.outcome) throw answer.outcome.error
     return { value: answer.outcome.value as Value, askedAt: answer.askedAt }
@@ -48,8 +47,7 @@ export class KeptAnswers {
 
   async #read(question: string, { read, waitUntil }: AnswerOptions<unknown>): Promise<Answer> {
     const now = Date.now()
-    const [expectedAt, silentUntil] = [now + this.#work.durationMs, now + MAX_READING_MS]
-    const answer: Answer = { askedAt: now, expectedAt, silentUntil, outcome: null }
+    const answer: Answer = { askedAt: now, outcome: null }
     this.#answers.set(question, answer)
     const reading = read().then(
       (value) => {
