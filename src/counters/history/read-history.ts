@@ -3,13 +3,14 @@ import { packedSql, toBigInt, unpack } from '../../database/values.ts'
 import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
 import { counterSql, pendingOfOneSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
-import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
+import { checkPrefix, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
 import type { SumOf } from './read-sum.ts'
 import {
   fromCountersSql,
+  fromPrefixSql,
   type HistoryRow,
   type HistorySource,
   hoursSql,
@@ -19,7 +20,6 @@ import {
   sourceSql,
   sourcesOf,
   sumPeriods,
-  tableOf,
   unpackCounts,
 } from './sum-periods.ts'
 
@@ -154,17 +154,14 @@ async function readPrefixRows(
   sources: readonly HistorySource[],
   first: boolean,
 ): Promise<Row[]> {
-  // Columns have the name of their table: vtgate looks for others in both.
-  const from = (unit: HistoryRow['unit']) => {
-    const { table, period } = tableOf(unit)
-    return `${fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')} ${period && `AND h.${period}`}`
-  }
   const parts = sources.map(
     (source) => `SELECT '${source.unit}' AS part, ${hoursSql('h.period_start')} AS at, h.count AS number
-        ${from(source.unit)} AND ${sourceSql(source, 'h.period_start')}`,
+        ${fromPrefixSql(source.unit, of)} AND ${sourceSql(source, 'h.period_start')}`,
   )
   if (first) {
-    parts.push(`SELECT '${FIRST}', ${hoursSql('MIN(h.period_start)')}, 0 ${from('month')} GROUP BY h.record_id`)
+    parts.push(
+      `SELECT '${FIRST}', ${hoursSql('MIN(h.period_start)')}, 0 ${fromPrefixSql('month', of)} GROUP BY h.record_id`,
+    )
   }
   // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
   const { rows } = await db.execute(

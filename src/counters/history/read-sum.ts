@@ -1,11 +1,12 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { ADJUSTMENTS_SUM, earliest, PERIODS, timeText } from '../calendar.ts'
+import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
 import { hash64 } from '../ids.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSpan } from './recent-period.ts'
+import { type RecentPeriod, recentSources } from './recent-period.ts'
+import { fromPrefixSql, type HistorySource, mostRows, sourceSql } from './sum-periods.ts'
 
 /** The most pending slots of a type that are added up. */
 export const MAX_PENDING = 10_000
@@ -47,13 +48,13 @@ export interface SumOptions {
  * @throws {TooManyKeys}
  */
 export async function readSum(db: Executor, of: SumOf, options: SumOptions): Promise<SumReading> {
-  const { maxRows } = options
+  const { maxRows, period } = options
+  const sources = period && recentSources(period, new Date())
   if (of.name !== '' && maxRows !== null) {
-    const rows = ROWS_OF_KEY + (options.period === null ? 1 : 24 + RECENT_PERIOD_HOURS[options.period] / 24 + 1)
-    await checkPrefix(db, of, { rows, maxRows })
+    await checkPrefix(db, of, { rows: ROWS_OF_KEY + (sources === null ? 1 : mostRows(sources, 1)), maxRows })
   }
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
-  const { rows } = await db.execute(sumSql(of, options, exact))
+  const { rows } = await db.execute(sumSql(of, sources, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
   const sumIn = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
   const runs = new Map(
@@ -74,9 +75,9 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
   return rows.length === 0
 }
 
-function sumSql(of: SumOf, { period }: SumOptions, exact: boolean): string {
+function sumSql(of: SumOf, sources: HistorySource[] | null, exact: boolean): string {
   const parts = [
-    ...keptSql(of, period),
+    ...keptSql(of, sources),
     ...(exact ? [pendingSql(of)] : []),
     `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
        FROM rollup_state`,
@@ -84,26 +85,21 @@ function sumSql(of: SumOf, { period }: SumOptions, exact: boolean): string {
   return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
 }
 
-/** The rows whose sum was rolled up in a period, or in all time, then with adjustments. */
-function keptSql(of: SumOf, period: RecentPeriod | null): string[] {
+/** The rows whose sum was rolled up in some sources, or in all time, then with adjustments. */
+function keptSql(of: SumOf, sources: HistorySource[] | null): string[] {
   // Grouped by lane, which names the shard: vtgate would not push down a sum of all rows.
-  const ofType = (periods: string, more: string) =>
+  const ofType = (periods: string) =>
     `SELECT 'kept' AS part, 0 AS id, SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
-      WHERE record_type = ${of.recordType} AND period ${periods} ${more} GROUP BY range_lane`
-  const ofNames = (table: string, more = '') =>
-    `SELECT 'kept' AS part, 0 AS id, t.count AS number ${fromNamesSql(of, `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${more}`
-  if (period === null) {
-    return [of.name === '' ? ofType(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`, '') : ofNames('counter_totals')]
+      WHERE record_type = ${of.recordType} AND period ${periods} GROUP BY range_lane`
+  const ofNames = (from: string) => `SELECT 'kept' AS part, 0 AS id, h.count AS number ${from}`
+  if (of.name === '') {
+    if (sources === null) return [ofType(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`)]
+    return sources.map((source) => ofType(`= ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source)}`))
   }
-  const { after, nextDay } = recentSpan(period, new Date())
-  const hours = (column: string) => `AND ${column} > '${timeText(after)}' AND ${column} < '${timeText(nextDay)}'`
-  const days = (column: string) => `AND ${column} >= '${timeText(nextDay)}'`
-  return of.name === ''
-    ? [ofType(`= ${PERIODS.hour}`, hours('period_start')), ofType(`= ${PERIODS.day}`, days('period_start'))]
-    : [
-        ofNames('counter_history', hours('t.period_start')),
-        ofNames('counter_periods', `AND t.period = ${PERIODS.day} ${days('t.period_start')}`),
-      ]
+  if (sources === null) return [ofNames(fromNamesSql(of, 'counter_totals AS h FORCE INDEX (PRIMARY)', 'h'))]
+  return sources.map((source) =>
+    ofNames(`${fromPrefixSql(source.unit, of)} AND ${sourceSql(source, 'h.period_start')}`),
+  )
 }
 
 function pendingSql(of: SumOf): string {

@@ -1,8 +1,9 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { HOUR_MS, PERIODS, startOf } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, startOf } from '../calendar.ts'
 import { boundedPendingSql, counterListsSql, MAX_PUBLIC_PENDING } from '../counters-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
+import { fromCountersSql, type HistorySource, sourceSql } from './sum-periods.ts'
 
 /** Periods that end now, in hours. */
 export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
@@ -12,10 +13,14 @@ export type RecentPeriod = keyof typeof RECENT_PERIOD_HOURS
 /** The most counters that one statement reads. */
 export const MAX_RECENT = 50
 
-/** The history of a period that ends now: the hours after a time up to the next day, and all days from then on. */
-export function recentSpan(period: RecentPeriod, now: Date): { after: Date; nextDay: Date } {
-  const after = new Date(now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS)
-  return { after, nextDay: new Date(startOf('day', after).getTime() + 24 * HOUR_MS) }
+/** The rows of a period that ends now: the hours that begin in it up to the next day, and all days from then on. */
+export function recentSources(period: RecentPeriod, now: Date): HistorySource[] {
+  const after = now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS
+  const nextDay = startOf('day', new Date(after)).getTime() + DAY_MS
+  return [
+    { unit: 'hour', spans: [{ from: (Math.floor(after / HOUR_MS) + 1) * HOUR_MS, to: nextDay }] },
+    { unit: 'day', spans: [{ from: nextDay, to: now.getTime() + DAY_MS }] },
+  ]
 }
 
 /**
@@ -31,27 +36,19 @@ export async function readRecentPeriod(
   period: RecentPeriod,
   now: Date,
 ): Promise<bigint[]> {
-  const { after, nextDay } = recentSpan(period, now)
-  const lists = counterListsSql(distinct(counters))
-  const { rows } = await db.execute(
-    lists.map(periodSql).join('\nUNION ALL '),
-    lists.flatMap(() => [after, nextDay, nextDay]),
-  )
+  const selects = counterListsSql(distinct(counters)).flatMap((list) => [
+    ...recentSources(period, now).map(
+      (source) => `SELECT record_type, record_id, SUM(count) AS count ${fromCountersSql(source.unit, list)}
+      AND ${sourceSql(source)} GROUP BY record_type, record_id`,
+    ),
+    `SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
+      FROM counter_names AS n FORCE INDEX (PRIMARY) WHERE ${list}`,
+  ])
+  const { rows } = await db.execute(selects.join('\nUNION ALL '))
   const counts = new Map<string, bigint>()
   for (const { record_type, record_id, count } of rows) {
     const id = counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) })
     counts.set(id, (counts.get(id) ?? 0n) + toBigInt(count ?? 0))
   }
   return counters.map((counter) => counts.get(counterId(counter)) ?? 0n)
-}
-
-function periodSql(list: string): string {
-  const sum = 'SELECT record_type, record_id, SUM(count) AS count FROM'
-  const grouped = 'GROUP BY record_type, record_id'
-  return `${sum} counter_history FORCE INDEX (PRIMARY)
-      WHERE ${list} AND period_start > ? AND period_start < ? ${grouped}
-    UNION ALL ${sum} counter_periods FORCE INDEX (PRIMARY)
-      WHERE ${list} AND period = ${PERIODS.day} AND period_start >= ? ${grouped}
-    UNION ALL SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
-      FROM counter_names AS n FORCE INDEX (PRIMARY) WHERE ${list}`
 }

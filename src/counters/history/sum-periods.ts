@@ -1,5 +1,6 @@
 import { packedSql } from '../../database/values.ts'
 import { DAY_MS, dayText, HOUR_MS, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
+import { fromNamesSql, type KeysWithPrefix } from '../keys/prefix.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './history-range.ts'
 
 /** A count of the history; `hours` are those of a day together. */
@@ -84,7 +85,7 @@ export function daysOf({ edges }: HistoryRange): Times {
 }
 
 /** The table with the rows of counters of a unit, and the condition on its column `period`, if it has one. */
-export function tableOf(unit: HistoryRow['unit']): { table: string; period: string } {
+function tableOf(unit: HistoryRow['unit']): { table: string; period: string } {
   if (unit === 'hours' || unit === 'hour') return { table: 'counter_history', period: '' }
   return { table: 'counter_periods', period: `period = ${PERIODS[unit]}` }
 }
@@ -93,6 +94,12 @@ export function tableOf(unit: HistoryRow['unit']): { table: string; period: stri
 export function fromCountersSql(unit: HistoryRow['unit'], counters: string): string {
   const { table, period } = tableOf(unit)
   return `FROM ${table} FORCE INDEX (PRIMARY) WHERE ${counters} ${period && `AND ${period}`}`
+}
+
+/** The same of the counters whose keys begin with a prefix. Columns are those of `h`: vtgate looks for others in names, too. */
+export function fromPrefixSql(unit: HistoryRow['unit'], of: KeysWithPrefix): string {
+  const { table, period } = tableOf(unit)
+  return `${fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')} ${period && `AND h.${period}`}`
 }
 
 export function sourceSql({ spans }: HistorySource, column = 'period_start'): string {
