@@ -33,7 +33,7 @@ export function document(
 ${head}
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${base}${STYLE}">
-<script type="module" async src="${base}${script}"></script>
+<script type="module" src="${base}${script}"></script>
 </head>
 <body>
 ${body}
@@ -64,7 +64,7 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
     title,
     viewer,
     html`<a class="skip" href="#main">Skip to content</a>
-<header class="top">
+<header class="row top">
 <a class="brand" href="${base}/"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>
 <nav class="row" aria-label="Types">${types.map((type) => typeLink(base, type, type.name === current))}</nav>
 ${hasNumbers ? LIVE : ''}
@@ -87,7 +87,7 @@ ${hasNumbers ? shortcuts({ hasList: script === SCRIPT }) : ''}`,
 }
 
 /** The dot, which `src/browser/dashboard/live-state.ts` fills. A phone leaves out the minutes. */
-const LIVE = html`<p id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span><span id="state-minutes"></span></p>`
+const LIVE = html`<p class="hint" id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span><span id="state-minutes"></span></p>`
 
 function ownVisits({ base, marked, next }: Viewer): Html {
   return html`<form method="post" action="${base}/own-visits">

@@ -39,7 +39,7 @@ export function publicPage({ origin, type, all, numbers, ...at }: PublicPage): H
     type.title,
     at,
     html`<a class="skip" href="#main">Skip to content</a>
-<header class="top"><span class="brand">${site}</span>
+<header class="row top"><span class="brand">${site}</span>
 ${all.length > 1 ? html`<nav class="row" aria-label="Types">${links}</nav>` : ''}</header>
 <main id="main" data-page="public" data-type="${type.name}"${unitOf(type)} data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
