@@ -27,13 +27,7 @@ import { counterPage } from '../views/dashboard/counter.ts'
 import type { Html, Site, Viewer } from '../views/dashboard/layout.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
-import {
-  hiddenTypePage,
-  setupPage,
-  troublePage,
-  unknownCounterPage,
-  unknownTypePage,
-} from '../views/dashboard/trouble.ts'
+import { noCounterPage, noTypePage, setupPage, troublePage } from '../views/dashboard/trouble.ts'
 import { includedNumbers, typesOf } from './numbers.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
@@ -87,7 +81,7 @@ dashboard.get('/counter', guarded, async (c) => {
   if (viewer === null) return signIn(c, 200)
   const { type: wanted, key } = c.req.query()
   if (wanted === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
-    return page(c, 404, unknownCounterPage(viewer))
+    return page(c, 404, noCounterPage(viewer))
   }
   const type = viewer.types.find(({ name }) => name === wanted)
   if (type === undefined) return unknownType(c, viewer, wanted)
@@ -97,7 +91,7 @@ dashboard.get('/counter', guarded, async (c) => {
 
 function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
   const isHidden = viewer.configured.some((type) => type.name === name)
-  return isHidden ? page(c, 403, hiddenTypePage(viewer)) : page(c, 404, unknownTypePage(viewer, name))
+  return page(c, isHidden ? 403 : 404, noTypePage(viewer, name, isHidden))
 }
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))

@@ -31,21 +31,19 @@ ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`
   )
 }
 
-/** The dashboard's answer to the address of a type that is not configured. */
-export function unknownTypePage(viewer: Viewer, name: string): Html {
-  const text = html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`
-  return signedInTrouble(viewer, 'There is no such type', text)
-}
-
-/** The dashboard's answer to the address of a type that is configured, but not one of the viewer's. */
-export function hiddenTypePage(viewer: Viewer): Html {
-  const text = html`Choose a type above, or sign out and sign in with another token.`
+/** The answer to the address of a type that is not one of the viewer's. @param isHidden whether it is configured */
+export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Html {
+  if (!isHidden) {
+    const text = html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`
+    return signedInTrouble(viewer, 'There is no such type', text)
+  }
+  const text = 'Choose a type above, or sign out and sign in with another token.'
   return signedInTrouble(viewer, 'Your token may not see this type', text)
 }
 
-/** The dashboard's answer to the address of a counter without a key. */
-export function unknownCounterPage(viewer: Viewer): Html {
-  const text = html`The address of a counter has its type and its key. Choose a type above.`
+/** The answer to the address of a counter without a key. */
+export function noCounterPage(viewer: Viewer): Html {
+  const text = 'The address of a counter has its type and its key. Choose a type above.'
   return signedInTrouble(viewer, 'There is no such counter', text)
 }
 
@@ -56,7 +54,7 @@ export function noPublicPage(viewer: Viewer, type: CounterType): Html {
   return signedInTrouble(viewer, 'This page is not public', text)
 }
 
-function signedInTrouble(viewer: Viewer, title: string, text: Html): Html {
+function signedInTrouble(viewer: Viewer, title: string, text: Html | string): Html {
   return signedInPage(title, viewer, '', html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`)
 }
 
