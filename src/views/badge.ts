@@ -66,11 +66,7 @@ interface Half {
   isBold: boolean
 }
 
-/**
- * Draws a badge that looks like those of shields.io. Its figures are those of badge-maker 6.0.0
- * (https://github.com/badges/shields/tree/master/badge-maker).
- * @returns an SVG document, the same for the same badge
- */
+/** Draws a badge like those of shields.io, with the figures of badge-maker 6.0.0. @returns an SVG document */
 export function drawBadge({ label, message, color, labelColor, style }: Badge): string {
   const loud = style === 'for-the-badge'
   const { height, baseline, sheen } = LOOKS[style]

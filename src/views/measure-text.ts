@@ -19,8 +19,7 @@ function widths(list: string): number[] {
 /**
  * Measures a text in Verdana as shields.io does, to hundredths of a pixel for each character, without a font: ASCII, and the same
  * letters with accents. Other letters are as wide as "o" or "S", emoji have one width, however many are joined in one.
- * @param size of the font, in pixels, as is the width
- * @returns `characters`: as people count them, a family of four is one; `isExact`: whether the width is not an estimate
+ * @returns `characters`: as people count them; `isExact`: whether the width, in pixels, is not an estimate
  */
 export function measureText(text: string, size: number, isBold = false) {
   const table = isBold ? BOLD : REGULAR

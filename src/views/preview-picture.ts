@@ -8,11 +8,7 @@ const PALETTE = [0xff, 0xff, 0xff, 0x2f, 0x6f, 0xdb]
 /** One bit a pixel, and a byte for the filter of each row. */
 const ROW_BYTES = 1 + PICTURE_WIDTH / 8
 
-/**
- * Draws bars as a PNG (https://www.w3.org/TR/png-3/), which link previews show; most show no SVG. It has no text: the preview has its
- * own.
- * @param counts as large as they come: a pixel hides their rounding. Negative ones have no bar
- */
+/** Draws bars as a PNG (https://www.w3.org/TR/png-3/), for link previews: most show no SVG, and have their own text. */
 export async function drawPicture(counts: readonly number[]): Promise<Uint8Array<ArrayBuffer>> {
   const values = counts.map((count) => Math.max(0, count))
   const most = Math.max(1, ...values)

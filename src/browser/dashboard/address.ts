@@ -28,47 +28,53 @@ const isDay = (text: string) => DATE.test(text) && new Date(text).toJSON()?.star
 export function readView(): View {
   const query = new URLSearchParams(location.search)
   const given = (name: string) => query.get(name) ?? ''
-  const among = <Value extends string>(values: readonly Value[], name: string) =>
+  const among = <Value extends string>(name: string, ...values: readonly Value[]) =>
     values.find((value) => value === given(name))
   const [from, to] = [given('from'), given('to')]
+  const isCustom = isDay(from) && isDay(to)
   return {
-    ...(isDay(from) && isDay(to)
-      ? { period: 'custom', from, to }
-      : { period: among(PERIODS, 'period') ?? '30d', from: '', to: '' }),
+    period: isCustom ? 'custom' : (among('period', ...PERIODS) ?? '30d'),
+    from: isCustom ? from : '',
+    to: isCustom ? to : '',
     find: given('find'),
-    by: among(['day', 'week', 'month'], 'by') ?? '',
-    show: among(['also', 'both'], 'show') ?? '',
+    by: among('by', 'day', 'week', 'month') ?? '',
+    show: among('show', 'also', 'both') ?? '',
   }
 }
 
-/** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */
-export function writeView(view: View): void {
-  const url = new URL(location.href)
-  putView(url, view)
-  if (url.href !== location.href) history.pushState(null, '', url)
-  keepPeriodInLinks(view)
+/** Puts a view into the address. A new one becomes an entry of the browser's history. */
+export function writeView({ find, by, show, ...period }: View): void {
+  const address = withParameters(location.href, { ...periodParameters(period), find, by, show })
+  if (address !== location.href) history.pushState(null, '', address)
 }
 
+/** Puts the period of the view into links. */
 export function keepPeriodInLinks(view: View): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-period]')) {
-    const url = new URL(link.href)
-    putView(url, { ...view, find: url.searchParams.get('find') ?? '', by: '', show: '' })
-    link.href = url.href
+    link.href = withParameters(link.href, periodParameters(view))
   }
+}
+
+/** The address of a page of the dashboard, in the period of this one. */
+export function pageAddress(page: '' | 'counter', parameters: Record<string, string>): string {
+  const address = `${location.origin}${basePath()}/${page}`
+  return withParameters(address, { ...parameters, ...periodParameters(readView()) })
 }
 
 /** What a view's list depends on. */
 export const listOf = ({ period, from, to, find }: View) => [period, from, to, find].join()
 
-/** The parameters of a period, without defaults. */
-export function periodParameters({ period, from, to }: Pick<View, 'period' | 'from' | 'to'>): Record<string, string> {
-  if (period === 'custom') return { from, to }
-  return period === '30d' ? {} : { period }
+/** The parameters of a period, empty if they are not needed. */
+function periodParameters({ period, from, to }: Pick<View, 'period' | 'from' | 'to'>) {
+  return { period: period === 'custom' || period === '30d' ? '' : period, from, to }
 }
 
-function putView(url: URL, { find, by, show, ...period }: View): void {
-  for (const name of ['period', 'from', 'to', 'find', 'by', 'show']) url.searchParams.delete(name)
-  for (const [name, value] of Object.entries({ ...periodParameters(period), find, by, show })) {
-    if (value !== '') url.searchParams.set(name, value)
+/** An address with other parameters. Empty ones are left out. */
+function withParameters(address: string, parameters: Record<string, string>): string {
+  const url = new URL(address)
+  for (const [name, value] of Object.entries(parameters)) {
+    url.searchParams.delete(name)
+    if (value !== '') url.searchParams.append(name, value)
   }
+  return url.href
 }

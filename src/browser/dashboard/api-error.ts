@@ -67,10 +67,7 @@ const INVALID: Record<string, string> = {
   from: 'These days cannot be shown. Choose at most 999 days, up to today.',
 }
 
-/**
- * What a page says when a request has failed: what happened, and what happens next. Never what the API says: that is for programs.
- * @param next what happens next if the problem passes
- */
+/** What a page says of a failed request, and what happens `next` if that passes. Never what the API says: that is for programs. */
 export function messageOf(error: unknown, next = 'Try again.'): string {
   if (!(error instanceof ApiError)) return String(error)
   const { status, code, field } = error

@@ -9,27 +9,17 @@ export function path(...segments: string[]): string {
 }
 
 /**
- * Sends a request with the session cookie.
- * @param body JSON
- * @param key the idempotency key of a change
- * @throws {ApiError} if the response is an error, or with status 0 if there was no response
+ * Sends a request with the session cookie, and a change with its idempotency key.
+ * @throws {ApiError} if the response is an error, or with status 0 if there was none, or not all of it
  */
 export async function ask<Answer>(method: string, path: string, body?: string, key?: string): Promise<Answer> {
-  const { status, ok, text } = await fetch(path, {
-    method,
-    // The browser's cache may have older rankings.
-    cache: 'no-cache',
-    headers: {
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(key !== undefined && { 'Idempotency-Key': key }),
-    },
-    body: body ?? null,
-  })
+  const headers = new Headers()
+  if (body !== undefined) headers.set('Content-Type', 'application/json')
+  if (key !== undefined) headers.set('Idempotency-Key', key)
+  // The browser's cache may have older rankings.
+  const { status, ok, text } = await fetch(path, { method, cache: 'no-cache', headers, body: body ?? null })
     .then(async (response) => ({ status: response.status, ok: response.ok, text: await response.text() }))
-    // An answer that is cut off is lost too.
-    .catch(() => {
-      throw new ApiError(0, { code: navigator.onLine ? 'no_answer' : 'offline' })
-    })
+    .catch(() => Promise.reject(new ApiError(0, { code: navigator.onLine ? 'no_answer' : 'offline' })))
   let answer: unknown
   try {
     answer = parseExactly(text)
@@ -46,7 +36,7 @@ export function newKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-')
 }
 
-/** What happens to a counter, and with `also` to those of its key in the types that its type names in `also`. */
+/** What happens to a counter; with `also`, to those of its key in the types that its type names so too. */
 export interface Move {
   action: 'delete' | 'rename' | 'merge'
   type: string
@@ -62,11 +52,7 @@ export async function countOf(type: string, key: string): Promise<bigint> {
   return BigInt(counters[0]!.count)
 }
 
-/**
- * Finds the counter of a typed key. The first one that begins with it is the one, if it is no longer; it may be spelled
- * otherwise, if the type takes other spellings for the same key.
- * @throws {ApiError}
- */
+/** Finds the counter of a typed key, which the type may spell otherwise: the first one that begins with it. @throws {ApiError} */
 export async function findCounter(type: string, key: string): Promise<{ key: string; count: Count } | null> {
   const query = new URLSearchParams({ prefix: key, limit: '1' })
   const found = await ask<{ counters: { key: string; count: Count }[] }>('GET', `${path('search', type)}?${query}`)
@@ -81,11 +67,7 @@ export async function setCount(type: string, key: string, count: bigint): Promis
   return added
 }
 
-/**
- * Adds to a counter as an adjustment: what is counted meanwhile stays.
- * @param id repeats with the same one add once
- * @throws {ApiError}
- */
+/** Adds to a counter as an adjustment, once for each `id`: what is counted meanwhile stays. @throws {ApiError} */
 export async function adjustCount(type: string, key: string, by: bigint, id: string): Promise<void> {
   await change('POST', path('imports'), JSON.stringify({ counters: [{ type, key, count: String(by) }] }), id)
 }

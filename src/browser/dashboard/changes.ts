@@ -1,4 +1,4 @@
-import { basePath, periodParameters, readView } from './address.ts'
+import { pageAddress } from './address.ts'
 import { adjustCount, countOf, findCounter, type Move, moveCounter, newKey, setCount } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { readTypedCount, showChange, showCount } from './counts.ts'
@@ -18,7 +18,6 @@ const CHANGE_FIRST = 'What is counted under the old key afterwards is a new coun
 /**
  * Starts the forms that set, reset, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a
  * dialog says what will happen, and asks. Afterwards the page says what was done.
- * @param changed called after each attempt to set or reset it
  */
 export function startChangeForms(type: string, key: string, changed: () => void): void {
   // Only those who may change counters have the forms.
@@ -142,11 +141,7 @@ function changeField(id: string, messageId: string) {
   }
 }
 
-/**
- * Asks whether to delete, rename or merge a counter, and those of its key in the types of `also`.
- * @param others the count of the counter to merge into
- * @throws {ApiError}
- */
+/** Asks whether to move a counter, and those of its key in other types. @param others the count to merge into @throws {ApiError} */
 async function confirmsMove({ action, type, key, other }: Omit<Move, 'also'>, others: bigint): Promise<boolean> {
   const places = [...document.querySelectorAll<HTMLElement>('[data-also]')]
   const types = [type, ...places.map(({ dataset }) => dataset.also!)]
@@ -197,8 +192,7 @@ function keyLine(key: string, other = ''): HTMLElement {
 function leaveAfter(done: Done): void {
   withStorage(() => sessionStorage.setItem(DONE, JSON.stringify(done)))
   const { action, type, other } = done
-  const query = { type, ...(other && { key: other }), ...periodParameters(readView()) }
-  location.assign(`${basePath()}/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams(query)}`)
+  location.assign(pageAddress(action === 'delete' ? '' : 'counter', { type, key: other }))
 }
 
 /** Says what was done before the page was opened, and offers to undo a rename. */
@@ -235,10 +229,7 @@ function undoOf({ type, key, other, also }: Done): () => Promise<void> {
   }
 }
 
-/**
- * Says above the page what was done, until the next change.
- * @param undo what a button does; if it fails, the button can be used again
- */
+/** Says above the page what was done, until the next change. An `undo` that fails can be tried again. */
 function showDone(what: readonly (string | Node)[], undo?: () => Promise<void>): void {
   const place = byId('done')
   place.replaceChildren(element('span', {}, ...what))

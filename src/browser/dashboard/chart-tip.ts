@@ -57,7 +57,7 @@ function comparedOf(data: ChartData, index: number): { compared: Count | null; b
   if (shown === 'also' || before === null) return { compared: null, before: null }
   if (index !== running) return { compared: count, before }
   // Before its first full hour is over, nothing can be compared.
-  const none = until === null || new Date(until) <= new Date(points[index]!.start)
+  const none = !until || new Date(until) <= new Date(points[index]!.start)
   if (none || data.compared === null || data.before === null) return { compared: null, before: null }
   const rest = (whole: Count, part: 'count' | 'before') =>
     String(points.slice(0, index).reduce((left, point) => left - BigInt(point[part] ?? 0), BigInt(whole)))

@@ -6,31 +6,22 @@ import { byId, element, numberCell, shape } from './elements.ts'
 import { showDays, showOnAxis, showUnit } from './format-time.ts'
 import type { By, Point } from './numbers.ts'
 
-const HEIGHT = 226
-const TOP = 8
-/** The height of the axis with its labels. */
-const BOTTOM = 28
-/** The widest bar, and how much of its place a bar fills. */
-const MAX_BAR = 48
-const BAR_PART = 0.75
+// Lengths are in pixels. `BOTTOM` is that of the axis with its labels, `CHARACTER` the estimated width of a letter.
+const [HEIGHT, TOP, BOTTOM, TIP_GAP, CHARACTER] = [226, 8, 28, 6, 8]
+/** The widest bar, how much of its place a bar fills, and how much of it one within it. */
+const [MAX_BAR, BAR_PART, INNER_PART] = [48, 0.75, 0.6]
 /** In narrower places, bars touch each other, and weekends cannot be seen. */
 const MIN_GAP_PLACE = 5
-/** Of bars within others. */
-const INNER_PART = 0.6
-const TIP_GAP = 6
 /** The narrowest band behind a bar. */
 const MIN_BAND = 3
-/** The estimated width of a letter, in pixels. */
-const CHARACTER = 8
 /** The most days that are labelled by Mondays; with more, by months. */
 const MAX_MONDAYS = 130
 
 /**
- * Starts the page's chart with its tip, its legend and its table. Pointer, touch and keys move the tip. For assistive technology the
- * chart is a slider, whose value is the unit with the tip: so it gets the arrow keys, and says each unit.
+ * Starts the page's chart with its tip, its legend and its table, and returns what shows numbers. For assistive technology it is a
+ * slider, whose value is the unit with the tip: so it gets the arrow keys, and says each unit.
  * @param name the beginning of the name of the file with its numbers
  * @param open shows the days of a unit; without it, units do not open
- * @returns shows numbers
  */
 export function startChart(name: string, open?: (first: string, last: string) => void): (data: ChartData) => void {
   const holder = byId('history')
@@ -75,8 +66,7 @@ export function startChart(name: string, open?: (first: string, last: string) =>
     const lines = tipLines(data, index ?? lastIndex()).map((line) => element('div', {}, ...line))
     // Triangles have no names that are read well.
     const text = lines.map(({ textContent }) => textContent.replace('▲', 'up').replace('▼', 'down')).join(', ')
-    const value = { max: lastIndex(), now: index ?? lastIndex(), text }
-    for (const [name, of] of Object.entries(value)) holder.setAttribute(`aria-value${name}`, String(of))
+    Object.assign(holder, { ariaValueMax: lastIndex(), ariaValueNow: index ?? lastIndex(), ariaValueText: text })
     if (index === undefined) return
     tip.replaceChildren(...lines)
     const room = width - tip.offsetWidth
@@ -217,10 +207,7 @@ const countOf = ({ count }: Point) => numberOf(count)
 const alsoOf = ({ also }: Point) => numberOf(also)
 const beforeOf = ({ before }: Point) => numberOf(before)
 
-/**
- * The labels that fit on the axis: days on Mondays if not every day has room, months with the year in the place of January.
- * @param place the width of a unit, in pixels
- */
+/** The labels that fit: days on Mondays if not every day has room, months with the year in the place of January. */
 function axisLabels(points: readonly Point[], by: By, place: number): { index: number; text: string }[] {
   const inMonths = by === 'month' || points.length > MAX_MONDAYS
   const labels = points.map(({ start }, index) => {
@@ -251,11 +238,7 @@ const weekend = onFirstUse(() => {
 /** From 1, Monday, to 7. @param start such as 2026-11-17T00:00:00+01:00 */
 const weekday = (start: string) => new Date(start.slice(0, 10)).getUTCDay() || 7
 
-/**
- * Starts the numbers of the chart: a table, which a button shows, and a file, which another one saves.
- * @param name the beginning of the file's name
- * @returns shows numbers
- */
+/** Starts the numbers of the chart: a table, which a button shows, and a file, which another one saves. */
 function startChartTable(name: string): (data: ChartData) => void {
   const region = byId('history-numbers')
   const button = byId('history-table')

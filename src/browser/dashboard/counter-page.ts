@@ -3,32 +3,28 @@ import { basePath } from './address.ts'
 import { startBuilder } from './builder.ts'
 import { showLastChange, startChangeForms } from './changes.ts'
 import { showChange, showCount } from './counts.ts'
-import { byId, element, numberCell, setText, startPage } from './elements.ts'
+import { byId, element, numberCell, setText, startCopyButtons } from './elements.ts'
 import { showMoment } from './format-time.ts'
 import { startRollUpState } from './live-state.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { startShortcuts } from './shortcuts.ts'
 
-startPage(({ type = '', unit = '' }) => {
-  // From the URL, because HTML does not preserve every character.
-  const key = new URLSearchParams(location.search).get('key') ?? ''
-  const page = startNumbers<CounterNumbers>({
-    type,
-    key,
-    show(numbers) {
-      const { adjustments } = numbers
-      setText('as-of', asOf(numbers))
-      byId('adjustments').hidden = adjustments.length === 0
-      byId('adjustment-rows').replaceChildren(...adjustments.map(adjustmentRow))
-    },
-  })
-  startBuilder({ address: location.origin + basePath(), type, key, unit })
-  startChangeForms(type, key, page.refresh)
-  startRollUpState(page.refresh)
-  startShortcuts(page.change)
-  showLastChange()
+const { type = '', unit = '' } = byId('main').dataset
+// From the URL, because HTML does not preserve every character.
+const key = new URLSearchParams(location.search).get('key') ?? ''
+const page = startNumbers<CounterNumbers>({ type, key }, (numbers) => {
+  const { adjustments } = numbers
+  setText('as-of', asOf(numbers))
+  byId('adjustments').hidden = adjustments.length === 0
+  byId('adjustment-rows').replaceChildren(...adjustments.map(adjustmentRow))
 })
+startCopyButtons()
+startBuilder({ address: location.origin + basePath(), type, key, unit })
+startChangeForms(type, key, page.refresh)
+startRollUpState(page.refresh)
+startShortcuts(page.change)
+showLastChange()
 
 function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {
   const when = showMoment(new Date(at))

@@ -42,10 +42,7 @@ export function showUnits(count: Count | bigint, { one, many }: Unit): string {
 /** Short, for the axis of a chart. */
 export const showShort = (count: number) => short().format(count)
 
-/**
- * The change in percent, from the tenfold on as a factor: "▲ 5%", "▲ ×20", "▼ 3%". Empty if there was nothing before or nothing
- * can be compared.
- */
+/** The change: "▲ 5%", "▼ 3%", from the tenfold on "▲ ×20". Empty if there was nothing before or nothing can be compared. */
 export function showGrowth({ compared, before }: { compared: Count | null; before: Count | null }): string {
   if (compared === null || before === null || BigInt(before) <= 0n) return ''
   const [now, then] = [BigInt(compared), BigInt(before)]
@@ -69,7 +66,6 @@ const DIRECTION_MARKS = /[\u061c\u200e\u200f]/g
 /**
  * Reads a whole number: digits alone, or with separators where the page writes them. Anything else is `null`, because "1.5"
  * is fifteen in no language.
- * @param locales as of `Intl.NumberFormat`; default: the browser's
  */
 export function readTypedCount(text: string, locales?: Intl.LocalesArgument): bigint | null {
   const typed = plain(text, locales)

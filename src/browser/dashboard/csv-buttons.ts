@@ -8,10 +8,7 @@ import type { TypeNumbers } from './numbers.ts'
 /** The most rows of a file. */
 const MAX_ROWS = 1_000
 
-/**
- * Starts the button that saves the list of counters, with more rows than the page has.
- * @param ask reads the numbers of the page's view
- */
+/** Starts the button that saves the list of counters, with more rows than the page has. */
 export function startListCsv(name: string, ask: (rows: number) => Promise<TypeNumbers>): void {
   const button = byId<HTMLButtonElement>('list-csv')
   button.addEventListener('click', async () => {

@@ -50,7 +50,7 @@ export function setText(id: string, text: string): void {
 }
 
 /** Starts the buttons that copy a text. The element after a button says what happened. */
-function startCopyButtons(): void {
+export function startCopyButtons(): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
     const area = byId<HTMLTextAreaElement>(button.dataset.copies!)
     button.addEventListener('click', async () => {
@@ -78,17 +78,4 @@ export function withStorage<Found>(use: () => Found): Found | null {
   } catch {
     return null
   }
-}
-
-/**
- * Starts a page once it is there, with its buttons that copy. A cached script is loaded before the page: its slow parts then run
- * while the page's numbers are still to come.
- */
-export function startPage(start: (main: DOMStringMap) => void): void {
-  const run = () => {
-    startCopyButtons()
-    start(document.querySelector('main')?.dataset ?? {})
-  }
-  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', run)
-  else run()
 }

@@ -3,7 +3,7 @@ import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { type Count, showCount } from './counts.ts'
 import { byId, element, setText } from './elements.ts'
 import { showAgo } from './format-time.ts'
-import type { TypeNumbers } from './numbers.ts'
+import type { Numbers } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 60_000
@@ -20,10 +20,10 @@ interface Status {
 
 let problemCount = 0
 let isLive: boolean | null = null
-let recent: TypeNumbers['recent']
+let recent: Numbers['recent']
 
 /** Shows in the header whether numbers could be read, and what was counted in the last minutes. */
-export function showLive(live: boolean, counted?: TypeNumbers['recent']): void {
+export function showLive(live: boolean, counted?: Numbers['recent']): void {
   isLive = live
   recent = counted
   showDot()
@@ -42,10 +42,7 @@ function showDot(): void {
   setText('state-minutes', counted ? ` in the last ${counted.minutes} min` : '')
 }
 
-/**
- * Starts the state of the roll-up in the menu, and the list of problems.
- * @param rolledUp called after the visitor has rolled up
- */
+/** Starts the state of the roll-up in the menu, and the list of problems. */
 export function startRollUpState(rolledUp: () => void): void {
   // Those who may not see all types do not see it, and only those who may change something have the button.
   if (document.getElementById('pending') === null) return

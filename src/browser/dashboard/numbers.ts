@@ -7,11 +7,8 @@ export interface Compared {
   count: Count
   compared: Count | null
   before: Count | null
-}
-
-/** `until`: the end of the compared part, if the period is running. */
-export interface ComparedPeriod extends Compared {
-  until: string | null
+  /** The end of the compared part, if the period is running. */
+  until?: string | null
 }
 
 export type By = 'hour' | 'day' | 'week' | 'month'
@@ -27,7 +24,7 @@ export interface Point {
   imported?: true
 }
 
-export interface ChartNumbers extends ComparedPeriod {
+export interface ChartNumbers extends Compared {
   by: By
   /** What the other type counted in the period. */
   also?: Compared
@@ -50,13 +47,15 @@ export interface Adjustment {
 /** What every page with numbers shows. */
 export interface Numbers {
   timeZone: string
-  figures: Record<'today' | '7d' | '30d' | '12m', ComparedPeriod>
+  figures: Record<'today' | '7d' | '30d' | '12m', Compared>
   total: Count
   chart: ChartNumbers
   /** The type that counts the same hits in another way. */
   also?: Pick<Numbers, 'figures' | 'total'>
   /** Only on the page of a counter. */
   adjustments?: Adjustment[]
+  /** Only on the dashboard's page of a type: what was counted in the last minutes, about five; `null`: unknown. */
+  recent?: { minutes: number; count: Count } | null
 }
 
 export interface ListedCounter extends Compared {
@@ -84,8 +83,6 @@ export interface TypeNumbers extends Numbers {
     /** The number of keys in the list's scope; `null`: more than 1,000, or a search. */
     of: number | null
   }
-  /** What was counted in the last minutes, about five; `null`: unknown. Not on public pages. */
-  recent?: { minutes: number; count: Count } | null
   /** Only on a public page: what the last check of all sums found. */
   checked?: string | null
 }
@@ -104,6 +101,9 @@ const isKnown = /^(?:UTC|GMT|[A-Z]\w+\/[\w+/-]+)$/.test(timeZone) && timeZone !=
 /** The visitor's time zone. Browsers that hide it report a name such as Etc/Unknown, and use UTC. */
 export const TIME_ZONE = isKnown ? timeZone : 'UTC'
 
+/** The rows of a list at first. */
+export const ROWS = 10
+
 /** Takes the numbers that the page includes; `null` if they were taken or belong to another view. */
 export function takeIncluded(query: string): Numbers | null {
   const holder = document.getElementById('numbers')
@@ -115,7 +115,7 @@ export function takeIncluded(query: string): Numbers | null {
 /** The query for the numbers of a type, or of a counter if there is a key. */
 export function numbersQuery(about: { type: string; key?: string }, view: View, rows: number): string {
   const { period, from, to, by, find } = view
-  const shown = { period, tz: TIME_ZONE, from, to, by, find, rows: rows === 10 ? '' : String(rows) }
+  const shown = { period, tz: TIME_ZONE, from, to, by, find, rows: rows === ROWS ? '' : String(rows) }
   const given = Object.entries(shown).filter(([, value]) => value !== '')
   return new URLSearchParams({ ...about, ...Object.fromEntries(given) }).toString()
 }

@@ -1,19 +1,18 @@
 import { visibleKey } from '../../visible-key.ts'
-import { basePath, listOf, readView, type View } from './address.ts'
+import { basePath, readView, type View } from './address.ts'
 import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { type Count, showCount, showUnits } from './counts.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, setText, unitOf } from './elements.ts'
 import { startRollUpState } from './live-state.ts'
-import type { ListedCounter, TypeNumbers } from './numbers.ts'
-import { startNumbers } from './page-numbers.ts'
+import { type ListedCounter, ROWS, type TypeNumbers } from './numbers.ts'
+import { type Asked, startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startShortcuts } from './shortcuts.ts'
 import { startTopList } from './top-list.ts'
 
-/** The rows at first, how many "Show more" adds, and the most. */
-const ROWS = 10
+/** How many rows "Show more" adds, and the most. */
 const MORE = 20
 const MAX_ROWS = 100
 /** The pause in typing after which a text is searched, and the shortest time between two such searches. */
@@ -28,53 +27,48 @@ export function startOverviewPage(type: string): void {
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
   input.value = readView().find
-  // Who comes back finds as many rows, at the same place.
-  const place = history.state as { rows: number; y: number } | null
-  let visible = place?.rows ?? ROWS
-  addEventListener('pagehide', () => history.replaceState({ rows: visible, y: scrollY }, ''))
-  // The numbers on the page with their search, and the first hundred of the same period for the filter.
-  let shown: { numbers: TypeNumbers; view: View } | undefined
+  // The numbers on the page with what they were asked for, and the first hundred of the same period for the filter.
+  let shown: (Asked & { numbers: TypeNumbers }) | undefined
   let leading: readonly ListedCounter[] = []
   let leadingOf = ''
   // The index of the row to focus once it exists.
   let focusAt: number | null = null
+  // Who comes back finds as many rows, at the same place.
+  const place = history.state as { rows: number; y: number } | null
+  addEventListener('pagehide', () => history.replaceState({ rows: shown?.rows ?? ROWS, y: scrollY }, ''))
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
   const showFirstRun = firstRunOf(type, () => page.refresh())
 
-  const page = startNumbers<TypeNumbers>({
-    type,
-    rows: visible,
-    show(numbers, view, asked) {
-      const { total, timeZone, prefix } = numbers
-      const { find } = view
-      if (asked && shown !== undefined && listOf(shown.view) !== listOf(view)) visible = ROWS
-      const isFirst = shown === undefined
-      shown = { numbers, view }
-      showList(asked)
-      if (isFirst && place !== null) scrollTo(0, place.y)
-      more.disabled = false
-      setText('top-of', numbers.list.of === null ? '' : showCount(numbers.list.of))
-      const tooMany = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
-      const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
-      setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
-      for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
-      showFirstRun(numbers.list.counters.length === 0 && find === '' && BigInt(total) === 0n)
-    },
-  })
+  const show = (numbers: TypeNumbers, asked: Asked) => {
+    const { total, timeZone, prefix } = numbers
+    const { find } = asked.view
+    const isFirst = shown === undefined
+    shown = { ...asked, numbers }
+    showList(asked.isNew)
+    if (isFirst && place !== null) scrollTo(0, place.y)
+    more.disabled = false
+    setText('top-of', numbers.list.of === null ? '' : showCount(numbers.list.of))
+    const tooMany = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
+    const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
+    setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+    for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
+    showFirstRun(numbers.list.counters.length === 0 && find === '' && BigInt(total) === 0n)
+  }
+  const page = startNumbers<TypeNumbers>({ type }, show, place?.rows)
 
   /** Shows the answer to the text in the field, or what the page has of it until that arrives. */
   function showList(asked: boolean): void {
     if (shown === undefined) return
-    const { numbers, view } = shown
+    const { numbers, view, rows } = shown
     const text = input.value
-    const { counters, more: hasMore } = numbers.list
     const isAnswer = text === view.find
-    const rows = isAnswer ? counters : filtered(text, counters, leadingOf === periodIn(view) ? leading : [])
-    list.show(rows.slice(0, visible), asked)
-    more.hidden = visible >= MAX_ROWS || (rows.length <= visible && !(isAnswer && hasMore))
+    const { counters, more: hasMore } = numbers.list
+    const found = isAnswer ? counters : filtered(text, counters, leadingOf === periodIn(view) ? leading : [])
+    list.show(found.slice(0, rows), asked)
+    more.hidden = rows >= MAX_ROWS || (found.length <= rows && !(isAnswer && hasMore))
     if (focusAt !== null) list.focus(focusAt)
     focusAt = null
-    setText('top-message', isAnswer ? listMessage(numbers, text) : rows.length === 0 ? 'Searching all keys …' : '')
+    setText('top-message', isAnswer ? listMessage(numbers, text) : found.length === 0 ? 'Searching all keys …' : '')
   }
 
   /** Reads the first hundred, once for each period. */
@@ -124,9 +118,8 @@ export function startOverviewPage(type: string): void {
   }
   more.addEventListener('click', () => {
     focusAt = list.length()
-    visible = Math.min(MAX_ROWS, visible + MORE)
     more.disabled = true
-    page.showRows(visible)
+    page.showRows(Math.min(MAX_ROWS, (shown?.rows ?? ROWS) + MORE))
   })
   startListCsv(type, page.ask)
   startRollUpState(page.refresh)
@@ -163,11 +156,7 @@ interface FirstRun {
   refused: string
 }
 
-/**
- * Shows the steps to the first hit instead of numbers, as long as there are none.
- * @param arrived called when the first hit has been rolled up
- * @returns to be called with each new numbers, and whether they are empty
- */
+/** Shows the steps to the first hit instead of numbers while there are none. Returns what is told whether new numbers are empty. */
 function firstRunOf(type: string, arrived: () => void): (isEmpty: boolean) => void {
   const section = byId('first-run')
   const main = document.querySelector('main')!

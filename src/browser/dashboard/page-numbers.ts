@@ -1,17 +1,17 @@
 import { keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startChart } from './chart.ts'
-import { directionOf, showChange, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
+import { type Count, directionOf, showChange, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { byId, setText, unitOf } from './elements.ts'
 import { showClock, showDays } from './format-time.ts'
 import { showLive } from './live-state.ts'
 import {
   askNumbers,
   type ChartNumbers,
-  type ComparedPeriod,
+  type Compared,
   type Numbers,
   numbersQuery,
-  type TypeNumbers,
+  ROWS,
   takeIncluded,
 } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
@@ -22,40 +22,39 @@ const AT_MOST_MS = 60_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 const DAY_MS = 86_400_000
-/** The tiles whose period has one before it. */
-const COMPARED = ['today', '7d', '30d', '12m'] as const
 
-interface PageParts<N extends Numbers> {
-  type: string
-  key?: string
-  /** The rows of the list at first. Default: 10. */
-  rows?: number
-  /** Shows what the page has besides figures and chart. `asked`: whether a button or a link asked for it. */
-  show(numbers: N, view: View, asked: boolean): void
+/** For what numbers were asked. `isNew`: a button or a link has changed it. */
+export interface Asked {
+  view: View
+  rows: number
+  isNew: boolean
 }
 
 /** Keeps a page's numbers up to date. The address names the view; until its numbers arrive, the old ones are dimmed. */
-export function startNumbers<N extends Numbers>({ type, key, rows = 10, show: showMore }: PageParts<N>) {
+export function startNumbers<N extends Numbers>(
+  about: { type: string; key?: string },
+  showMore: (numbers: N, asked: Asked) => void,
+  rows = ROWS,
+) {
   const [of, ofAlso] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
-  const showCard = startChartCard(key === undefined ? type : `${type}-${key}`, [of, ofAlso], change)
+  const showCard = startChartCard(Object.values(about).join('-'), [of, ofAlso], change)
   let view = readView()
   // The query and the numbers on the page.
   let shown = ''
   let latest: N | undefined
   let announcedAt = 0
 
-  const about = { type, ...(key !== undefined && { key }) }
   const query = () => numbersQuery(about, view, rows)
   const show = (numbers: N, of: string): Outcome => {
     const asked = of !== shown
-    showLive(true, (numbers as Partial<TypeNumbers>).recent)
+    showLive(true, numbers.recent)
     setText('history-message', '')
     busy(false)
     if (!asked && JSON.stringify(numbers) === JSON.stringify(latest)) return 'unchanged'
     showFigures(numbers, ofAlso)
     const sum = showCard(numbers, view)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
-    showMore(numbers, view, asked && shown !== '')
+    showMore(numbers, { view, rows, isNew: asked && shown !== '' })
     // Rarely: a page that changes every minute would never be silent.
     const now = Date.now()
     if (shown !== '' && (asked || now - announcedAt >= ANNOUNCE_MS)) {
@@ -94,8 +93,9 @@ export function startNumbers<N extends Numbers>({ type, key, rows = 10, show: sh
   const refresh = poll(EVERY_MS, work, { waits: included !== null, atMostMs: AT_MOST_MS })
 
   function apply(next: View): void {
-    if (listOf(next) !== listOf(view)) rows = 10
+    if (listOf(next) !== listOf(view)) rows = ROWS
     view = next
+    keepPeriodInLinks(view)
     pressPeriod(view)
     if (query() !== shown) busy(true)
     // Without new numbers, the chart may show others of them.
@@ -108,14 +108,9 @@ export function startNumbers<N extends Numbers>({ type, key, rows = 10, show: sh
     writeView(changed)
     if (JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
-  addEventListener('popstate', () => {
-    const next = readView()
-    keepPeriodInLinks(next)
-    apply(next)
-  })
+  addEventListener('popstate', () => apply(readView()))
   return {
     refresh,
-    /** Shows another view, and puts it into the address. */
     change,
     showRows(wanted: number) {
       rows = wanted
@@ -142,8 +137,6 @@ function busy(is: boolean): void {
 
 /**
  * Starts the card with the chart: its head, and the choice of units and counts. Public pages cannot show other days.
- * @param name the beginning of the name of the file with the chart's numbers
- * @param units what the type counts, and what the other type of the same visits counts
  * @returns shows numbers, and tells what the head says of them
  */
 function startChartCard(
@@ -171,7 +164,7 @@ function startChartCard(
     ].join(', ')
     setText('history-days', days)
     setText('history-sum', sums)
-    const compared = shown === 'also' ? { ...also!, until: numbers.until } : numbers
+    const compared = shown === 'also' ? { ...numbers, ...also! } : numbers
     showGrowthOf('history-change', compared, against(numbers))
     showChart({ ...numbers, of, ofAlso, shown, sums, adjustments })
     return `${days}: ${sums}`
@@ -191,14 +184,11 @@ function against({ first, beforeFirst, until }: ChartNumbers): string {
   if (first.slice(4) === beforeFirst.slice(4)) return ' against the same months, a year earlier'
   const days = (Date.parse(first) - Date.parse(beforeFirst)) / DAY_MS
   if (days % 7 === 0) return ` against the same weekdays, ${days === 7 ? 'a week' : `${days / 7} weeks`} earlier`
-  const hours = until === null ? '' : 'the same hours of '
+  const hours = until ? 'the same hours of ' : ''
   return ` against ${hours}${days === 1 ? 'the day' : `the ${days} days`} before`
 }
 
-/**
- * Starts the tiles, each of which is a period, and the panel with other days.
- * @returns presses the tile or the button of a view
- */
+/** Starts the tiles, each a period, and the panel with other days. Returns what presses the button of a view. */
 function startPeriodChoice(choose: (period: Pick<View, 'period' | 'from' | 'to'>) => void): (view: View) => void {
   const buttons = byId('period').querySelectorAll<HTMLButtonElement>('button[value]')
   // Public pages have no other days.
@@ -240,25 +230,27 @@ function startPeriodChoice(choose: (period: Pick<View, 'period' | 'from' | 'to'>
 
 /** Shows the figures in the tiles. @param of what the second figure of a tile counts */
 function showFigures({ figures, total, also }: Numbers, of: Unit): void {
-  for (const name of COMPARED) {
-    setText(`figure-${name}`, showCount(figures[name].count))
+  // Pages whose type has no second figures have no places for them.
+  const hasSecond = document.getElementById('also-all') !== null
+  const show = (name: string, count: Count, second?: Count) => {
+    setText(`figure-${name}`, showCount(count))
+    if (hasSecond) setText(`also-${name}`, second === undefined ? '' : showUnits(second, of))
+  }
+  for (const name of Object.keys(figures) as (keyof typeof figures)[]) {
+    show(name, figures[name].count, also?.figures[name].count)
     showGrowthOf(`figure-${name}-change`, figures[name])
   }
-  setText('figure-all', showCount(total))
-  // Pages whose type has no such figures have no places for them.
-  if (document.getElementById('also-all') === null) return
-  for (const name of COMPARED) setText(`also-${name}`, also ? showUnits(also.figures[name].count, of) : '')
-  setText('also-all', also ? showUnits(also.total, of) : '')
+  show('all', total, also?.total)
 }
 
 /** Shows the change of a period in its color, followed by `against`, and in its title what is compared. */
-function showGrowthOf(id: string, period: ComparedPeriod, against = ''): void {
+function showGrowthOf(id: string, period: Compared, against = ''): void {
   const growth = showGrowth(period)
   setText(id, growth && growth + against)
   const { compared, before, until } = period
-  const end = new Date(until ?? 0)
-  const isMidnight = end.getHours() === 0 && end.getMinutes() === 0
-  const span = until === null ? '' : `, both up to ${isMidnight ? 'the end of yesterday' : showClock(end)}`
+  const end = until && new Date(until)
+  const isMidnight = end && end.getHours() === 0 && end.getMinutes() === 0
+  const span = end ? `, both up to ${isMidnight ? 'the end of yesterday' : showClock(end)}` : ''
   byId(id).className = `growth ${directionOf(growth)}`
   byId(id).title = growth && `${showCount(compared!)} after ${showCount(before!)}${span}`
 }

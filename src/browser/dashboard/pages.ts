@@ -3,7 +3,7 @@ import { basePath, readView } from './address.ts'
 import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { showLastChange } from './changes.ts'
-import { byId, element, setText, startPage } from './elements.ts'
+import { byId, element, setText, startCopyButtons } from './elements.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'
 import { startNumbers } from './page-numbers.ts'
@@ -13,16 +13,16 @@ import { startTopList } from './top-list.ts'
 const MAX_FAILURES = 5
 const PAUSE_MS = 2_000
 
-startPage(({ page, type = '' }) => {
-  startCheckForm()
-  if (page === 'setup') startSetupPage()
-  if (page === 'public') startPublicPage(type)
-  if (page === 'overview') startOverviewPage(type)
-  showLastChange()
-  // With the time zone, the page after signing in includes its numbers.
-  const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
-  if (zone !== null) zone.value = TIME_ZONE
-})
+const { page, type = '' } = byId('main').dataset
+startCopyButtons()
+startCheckForm()
+if (page === 'setup') startSetupPage()
+if (page === 'public') startPublicPage(type)
+if (page === 'overview') startOverviewPage(type)
+showLastChange()
+// With the time zone, the page after signing in includes its numbers.
+const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
+if (zone !== null) zone.value = TIME_ZONE
 
 /** Starts the form that asks whether a hit from this browser counts. */
 function startCheckForm(): void {
@@ -55,13 +55,10 @@ function startPublicPage(type: string): void {
     const notice = 'Only the dashboard shows the days or the keys of this address. These are 30 days of all keys.'
     byId('main').before(element('p', { class: 'notice' }, notice))
   }
-  startNumbers<TypeNumbers>({
-    type,
-    show({ list: { counters }, timeZone, checked }, _, asked) {
-      list.show(counters, asked)
-      setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
-      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}. ${checked ?? ''}`)
-    },
+  startNumbers<TypeNumbers>({ type }, ({ list: { counters }, timeZone, checked }, { isNew }) => {
+    list.show(counters, isNew)
+    setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
+    setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}. ${checked ?? ''}`)
   })
 }
 

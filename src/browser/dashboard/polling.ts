@@ -7,10 +7,8 @@ const MIN_MS = 10_000
 export type Outcome = 'changed' | 'unchanged' | 'failed' | 'done'
 
 /**
- * Repeats some work while the page is visible. Pauses grow while nothing changes and after failures.
- * @param everyMs the shortest pause between two runs
- * @param options `waits`: begin with a pause, because the page has the first result; `atMostMs`: the longest pause while nothing
- *   changes, 5 minutes by default
+ * Repeats some work while the page is visible. Pauses grow while nothing changes and after failures. Times are in milliseconds.
+ * @param options `waits`: begin with a pause; `atMostMs`: the longest pause while nothing changes
  * @returns runs the work now, or again after the current run
  */
 export function poll(

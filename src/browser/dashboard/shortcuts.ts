@@ -6,10 +6,7 @@ const PERIODS: Record<string, View['period']> = { t: 'today', w: '7d', m: '30d',
 /** Set in the browser's storage if its user has turned the keys off. */
 const OFF = 'no-shortcuts'
 
-/**
- * Starts the single keys and the dialog that shows them. It can turn them off, for those who dictate or press keys by accident
- * (WCAG 2.1.4), and opens from the menu too.
- */
+/** Starts the single keys and their dialog, which can turn them off for those who press keys by accident (WCAG 2.1.4). */
 export function startShortcuts(change: (view: Partial<View>) => void): void {
   const dialog = byId<HTMLDialogElement>('shortcuts')
   const uses = byId<HTMLInputElement>('use-shortcuts')

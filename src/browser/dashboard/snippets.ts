@@ -9,10 +9,7 @@ export interface Subject {
   unit: string
 }
 
-/**
- * The address of an image. One of the kind `hit` is a badge that counts each time it is loaded.
- * @param look the parameters; empty ones are left out
- */
+/** The address of an image with the parameters of its look. A badge of the kind `hit` counts each time it is loaded. */
 export function imageAddress(
   kind: 'badge' | 'hit' | 'chart',
   { address, type, key }: Subject,

@@ -1,5 +1,5 @@
 import { visibleKey } from '../../visible-key.ts'
-import { basePath, periodParameters, readView } from './address.ts'
+import { pageAddress } from './address.ts'
 import { type Count, directionOf, showCount, showGrowth } from './counts.ts'
 import { byId, element, keyText, shape } from './elements.ts'
 import type { ListedCounter } from './numbers.ts'
@@ -8,10 +8,7 @@ import type { ListedCounter } from './numbers.ts'
 const HEIGHT = 20
 const BAR_PART = 0.7
 
-/**
- * Starts the list of counters. A row that stays in it stays the same element, with its focus.
- * @param type `null`: keys link to the counted pages, not to the dashboard
- */
+/** Starts the list of counters, whose rows keep their focus. Without a type, keys link to the counted pages. */
 export function startTopList(type: string | null) {
   const body = byId('top')
   let rows: ReadonlyMap<string, HTMLTableRowElement> = new Map()
@@ -55,8 +52,7 @@ function rowOf(type: string | null, { key, page }: ListedCounter): HTMLTableRowE
 
 function linkOf(type: string | null, key: string, page: string | undefined): HTMLElement {
   if (type !== null) {
-    const query = new URLSearchParams({ type, key, ...periodParameters(readView()) })
-    const href = `${basePath()}/counter?${query}`
+    const href = pageAddress('counter', { type, key })
     return element('a', { class: 'whole', href, 'data-keeps-period': '' }, keyText(key))
   }
   if (page === undefined) return element('span', {}, keyText(key))

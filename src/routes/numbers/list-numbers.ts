@@ -25,8 +25,6 @@ type Listed = Ranking & { ranked: boolean }
 /**
  * The counters with the highest counts in the period; in a search, of those whose keys begin with a text, or contain it and are among
  * the first hundred of the type. A prefix that the type lists finds only keys that begin with it.
- * @param also the type that counts the visits of the same keys in another way
- * @param chosen the period of the chart
  * @param shown the spans in which all rows are compared, and the first unit of the chart
  */
 export async function readList(

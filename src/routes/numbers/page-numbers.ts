@@ -19,8 +19,7 @@ const FIGURES = ['30d', '7d', 'today', '12m'] as const
 const FIGURE_ROWS = 120
 
 /**
- * The numbers of a type's page, as of the last roll-up. They are about the prefix in the search, if the type lists it and it has
- * not too many keys.
+ * The numbers of a type's page, as of the last roll-up; of the prefix in the search, if the type lists it and it has few enough keys.
  * @param types those that the visitor may see: one of them may count the same visits in another way
  * @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
@@ -82,11 +81,7 @@ async function readAlso(source: Source, type: CounterType, prefix: string, perio
   return { history, total: toJsonNumber(total) }
 }
 
-/**
- * The numbers of a counter's page, pending counts included.
- * @param types as of `typeNumbers`
- * @throws {InvalidInput} if the period, the time zone or the key is not valid
- */
+/** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */
 export async function counterNumbers(
   source: Source,
   addresses: AddressCache,
@@ -149,10 +144,7 @@ function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory 
   return first < 0 ? units.length - 1 : first
 }
 
-/**
- * The chart as JSON. Units that have not begun have no count.
- * @param also the history of the type that counts the same visits in another way
- */
+/** The chart as JSON. Units that have not begun have no count. */
 function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: ReadHistory) {
   const { range, from, to, earlier } = period
   const now = source.now.getTime()

@@ -87,11 +87,7 @@ const IMAGES = `${BADGES} chart`
 /** The kinds that count a page. */
 const PAGE_KINDS = { script: 'Script that counts a page', pixel: 'Image that counts a page' }
 
-/**
- * Badges, charts and HTML to copy. `src/browser/dashboard/builder.ts` writes them.
- * @param also the type that counts the visitors of the key
- * @param counted whether visits count with those of another type
- */
+/** Badges, charts and HTML to copy, which `src/browser/dashboard/builder.ts` writes. */
 function builder(type: CounterType, also: CounterType | undefined, counted: boolean): Html {
   const kinds = {
     ...(type.public && { badge: 'Badge', chart: 'Chart' }),

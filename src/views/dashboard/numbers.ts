@@ -8,7 +8,6 @@ const OTHERS = { yesterday: 'Yesterday', month: 'This month', 'last-month': 'Las
 
 /**
  * The periods with their figures, and the chart of the chosen one, for a type or a counter.
- * @param also the type whose figures are shown too (`shownCompanion`)
  * @param options `days`: whether other days can be chosen; `more`: what follows the chart in its card
  */
 export function numbersOf(
@@ -75,10 +74,7 @@ export function unitOf({ unit, unitOne }: CounterType): Html {
   return html` data-unit="${unit}"${unitOne === null ? '' : html` data-unit-one="${unitOne}"`}`
 }
 
-/**
- * The list of counters and a message, both filled by the script. The heading above says what the keys are.
- * @param also the type that counts the same visits of each key in another way
- */
+/** The list of counters and a message, both filled by the script. The heading above says what the keys are. */
 export function ranking({ keys, unit }: CounterType, also: CounterType | undefined): Html {
   const visitors = also && html`<th scope="col" class="number also">${capitalized(also.unit)}</th>`
   return html`<table class="ranking follows-period"><thead><tr><th scope="col"><span class="hidden">${capitalized(keys)}</span></th><th scope="col" class="number small-chart">Over time</th><th scope="col" class="number count">${capitalized(unit)}</th>${visitors ?? ''}<th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>

@@ -41,11 +41,7 @@ function prefixChoice({ prefixes }: CounterType): Html | '' {
 /** Of a type in which the visits of another count too (`isCompanion`). */
 export const NEEDS_NO_SCRIPT = html`It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.`
 
-/**
- * The steps to the first hit. The page's script shows them instead of numbers while nothing has been counted.
- * @param address the Worker's origin and base path
- * @param counted whether visits count with those of another type
- */
+/** The steps to the first hit, which the script shows instead of numbers. `counted`: visits count with those of another type. */
 function firstRun(type: CounterType, address: string, counted: boolean): Html {
   const check = `${address}/check?type=${encodeURIComponent(type.name)}`
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
