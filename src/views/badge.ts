@@ -23,47 +23,18 @@ export function isBadgeText(text: string): boolean {
   return [...text].length <= MAX_LABEL && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(text)
 }
 
-/** What a style draws around the texts. */
-interface Look {
-  /** In pixels. */
-  height: number
-  /** Where the texts stand, in tenths of a pixel. */
-  baseline: number
-  /** A gradient over the colors, in a shape with round corners, and a shadow behind the texts. */
-  sheen?: { radius: number; stops: ReturnType<typeof html> }
-}
+const FLAT = html`<stop offset="0" stop-color="#bbb" stop-opacity=".1"/><stop offset="1" stop-opacity=".1"/>`
+const PLASTIC = html`<stop offset="0" stop-color="#fff" stop-opacity=".7"/><stop offset=".1" stop-color="#aaa" stop-opacity=".1"/><stop offset=".9" stop-opacity=".3"/><stop offset="1" stop-opacity=".5"/>`
 
-const LOOKS: Record<Badge['style'], Look> = {
-  flat: {
-    height: 20,
-    baseline: 140,
-    sheen: {
-      radius: 3,
-      stops: html`<stop offset="0" stop-color="#bbb" stop-opacity=".1"/><stop offset="1" stop-opacity=".1"/>`,
-    },
-  },
-  'flat-square': { height: 20, baseline: 140 },
-  plastic: {
-    height: 18,
-    baseline: 130,
-    sheen: {
-      radius: 4,
-      stops: html`<stop offset="0" stop-color="#fff" stop-opacity=".7"/><stop offset=".1" stop-color="#aaa" stop-opacity=".1"/><stop offset=".9" stop-opacity=".3"/><stop offset="1" stop-opacity=".5"/>`,
-    },
-  },
-  'for-the-badge': { height: 28, baseline: 175 },
-}
-
-/** A text of a badge and its background. Lengths are in pixels. */
-interface Half {
-  text: string
-  /** Of the text; `undefined` if it is an estimate. */
-  length: number | undefined
-  /** Of the background. */
-  width: number
-  /** Hexadecimal digits. */
-  paint: string
-  isBold: boolean
+/**
+ * What a style draws around the texts: its height in pixels, their baseline in tenths of a pixel, and maybe a gradient over the
+ * colors, in a shape with round corners, and a shadow behind the texts.
+ */
+const LOOKS = {
+  flat: { height: 20, baseline: 140, sheen: { radius: 3, stops: FLAT } },
+  'flat-square': { height: 20, baseline: 140, sheen: null },
+  plastic: { height: 18, baseline: 130, sheen: { radius: 4, stops: PLASTIC } },
+  'for-the-badge': { height: 28, baseline: 175, sheen: null },
 }
 
 /** Draws a badge like those of shields.io, with the figures of badge-maker 6.0.0. @returns an SVG document */
@@ -81,7 +52,7 @@ export function drawBadge({ label, message, color, labelColor, style }: Badge): 
     rects.push(html`<rect x="${x}" width="${half.width}" height="${height}" fill="#${half.paint}"/>`)
     // Two texts move towards each other.
     const nearer = loud || halves.length === 1 ? 0 : half === right ? -1 : 1
-    texts.push(drawText(half, 10 * (x + half.width / 2 + nearer), baseline, sheen !== undefined))
+    texts.push(drawText(half, 10 * (x + half.width / 2 + nearer), baseline, sheen !== null))
     x += half.width
   }
   // The same id for the same shape, because a page may have several badges in its own document.
@@ -99,7 +70,8 @@ ${background}
 </svg>`)
 }
 
-function halfOf(given: string, color: BadgeColor, { loud, isBold }: { loud: boolean; isBold: boolean }): Half {
+/** A text of a badge and its background, in pixels and hexadecimal digits. `length`: of the text, if it is no estimate. */
+function halfOf(given: string, color: BadgeColor, { loud, isBold }: { loud: boolean; isBold: boolean }) {
   const text = loud ? given.trim().toUpperCase() : given.trim()
   const { width, characters, isExact } = measureText(text, loud ? 10 : 11, isBold)
   // An odd width puts the middle of a text on a pixel.
@@ -112,7 +84,12 @@ function halfOf(given: string, color: BadgeColor, { loud, isBold }: { loud: bool
 }
 
 /** @param x the middle of the text, in tenths of a pixel, like `y` */
-function drawText({ text, length, paint, isBold }: Half, x: number, y: number, hasShadow: boolean) {
+function drawText(
+  { text, length, paint, isBold }: ReturnType<typeof halfOf>,
+  x: number,
+  y: number,
+  hasShadow: boolean,
+) {
   const [ink, shadow] = isBright(paint) ? ['#333', '#ccc'] : ['#fff', '#010101']
   const fitted = length === undefined ? '' : html` textLength="${10 * length}"`
   const bold = isBold ? html` font-weight="bold"` : ''
