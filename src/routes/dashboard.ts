@@ -94,7 +94,7 @@ function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
   return page(c, isHidden ? 403 : 404, noTypePage(viewer, name, isHidden))
 }
 
-dashboard.get('/login', (c) => redirect(c, '/', 302))
+dashboard.get('/login', (c) => c.redirect(publicPath(c, '/'), 302))
 
 dashboard.post('/login', guarded, async (c) => {
   const { form, next } = await readForm(c)
@@ -111,21 +111,21 @@ dashboard.post('/login', guarded, async (c) => {
     return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
   await startSession(c, token)
   keepVisitorZone(c, form.get('zone') ?? '')
-  return redirect(c, next, 303)
+  return c.redirect(publicPath(c, next), 303)
 })
 
 dashboard.post('/logout', guarded, (c) => {
   checkOwnPage(c)
   endSession(c)
   forgetVisitorZone(c)
-  return redirect(c, '/', 303)
+  return c.redirect(publicPath(c, '/'), 303)
 })
 
 dashboard.post('/own-visits', guarded, async (c) => {
   const { form, next } = await readForm(c)
   if ((await sessionToken(c)) === null) return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })
   setMark(c, form.get('count') === 'no')
-  return redirect(c, next, 303)
+  return c.redirect(publicPath(c, next), 303)
 })
 
 /** Where the pages of this Worker are. */
@@ -137,11 +137,6 @@ export function siteOf(c: Context<AppEnv>): Site {
 
 function pageOf(c: Context<AppEnv>): string {
   return c.req.path + new URL(c.req.url).search
-}
-
-/** @param to a path without the base path */
-function redirect(c: Context<AppEnv>, to: string, status: 302 | 303): Response {
-  return c.redirect(publicPath(c, to), status)
 }
 
 /** A form of one of our own pages, and the page to show next. */

@@ -92,7 +92,6 @@ async function readListed(source: Source, type: CounterType, prefix: string, per
   return { ...found, counters: all.slice(0, rows), more: found.more || all.length > rows }
 }
 
-/** The counters with the highest counts of the type. */
 async function readLeading({ db, asked }: Source, type: CounterType, period: ChosenPeriod, rows: number) {
   if (asked.period !== 'all') return readRanking(db, type, period, rows)
   const top = await readTop(db, type, null, rows + 1)
@@ -115,7 +114,6 @@ async function readFound(source: Source, type: CounterType, prefix: string, peri
   }
 }
 
-/** The counts of counters in the period, or in all time. */
 async function countsIn({ db, asked }: Source, counters: readonly CounterPlace[], period: ChosenPeriod) {
   if (asked.period !== 'all') return (await readRows(db, counters, { spans: [period] })).counts[0]!
   const unnamed = counters.map((counter) => ({ ...counter, name: '' }))

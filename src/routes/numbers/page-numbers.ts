@@ -13,7 +13,6 @@ import { counterOfKey } from '../../service/named-counters.ts'
 import { comparedNumbers, orNull, readList } from './list-numbers.ts'
 import { periodOf, type Source } from './numbers-query.ts'
 
-/** The periods of the figures. */
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
 const FIGURE_ROWS = 120
