@@ -10,7 +10,6 @@ const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
 /** What the next page says. `undoes`: it took back an earlier rename, and is not offered again. */
 type Done = Move & { undoes?: true }
 
-/** Where the browser keeps it. */
 const DONE = 'slotted-counter-done'
 
 const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
@@ -66,7 +65,6 @@ function startSetForms(type: string, key: string, changed: () => void): void {
 
 function startMoveForms(type: string, key: string): void {
   const field = changeField('other-key', 'move-message')
-  /** Offers what is possible instead. */
   const refuse = (text: string, instead: 'rename' | 'merge', other: string) => {
     const button = element('button', { type: 'button' }, instead === 'merge' ? 'Merge instead …' : 'Rename instead …')
     button.addEventListener('click', () => {
@@ -122,7 +120,6 @@ function changeField(id: string, messageId: string) {
   input.addEventListener('input', clear)
   return {
     input,
-    /** Says what is wrong with the field. */
     refuse(...what: (string | Node)[]): void {
       message.replaceChildren(...what)
       input.setAttribute('aria-invalid', 'true')

@@ -26,7 +26,6 @@ const MAX_MONDAYS = 130
 export function startChart(name: string, open?: (first: string, last: string) => void): (data: ChartData) => void {
   const holder = byId('history')
   const tip = element('div', { class: 'tip', hidden: '' })
-  const showTable = startChartTable(name)
   let data: ChartData | undefined
   // Read before the page changes, which would force another layout.
   let width = holder.clientWidth
@@ -112,6 +111,13 @@ export function startChart(name: string, open?: (first: string, last: string) =>
   // A first tap shows the tip, which a mouse has shown before.
   holder.addEventListener('click', (event) => under(event) === atBefore && openUnit())
   holder.addEventListener('keydown', press)
+  const button = byId('history-table')
+  button.addEventListener('click', () => {
+    const isHidden = byId('history-numbers').toggleAttribute('hidden')
+    button.setAttribute('aria-expanded', String(!isHidden))
+    if (data !== undefined) fillTable(data)
+  })
+  byId('history-csv').addEventListener('click', () => data !== undefined && saveTable(name, data))
 
   return (shown) => {
     const { by, sums, first, last, points } = shown
@@ -120,7 +126,7 @@ export function startChart(name: string, open?: (first: string, last: string) =>
     draw()
     const same = points.findIndex((point) => point.start === start)
     select(same === -1 ? undefined : same)
-    showTable(shown)
+    fillTable(shown)
     const keys = open === undefined || by === 'hour' ? '' : `, Enter opens a ${by}`
     const label = `Chart of ${sums} by ${by}, ${showDays(first, last)}. Arrow keys move${keys}.`
     holder.setAttribute('aria-label', label)
@@ -129,14 +135,17 @@ export function startChart(name: string, open?: (first: string, last: string) =>
 }
 
 function legendOf({ points, adjustments, shown, of, ofAlso }: ChartData): HTMLElement[] {
-  const entries: [sign: string, text: string][] = []
-  if (shown === 'both') entries.push(['outer', of.many], ['inner', ofAlso.many])
-  if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
-  if (adjustments.length > 0) entries.push(['adjusted', 'set or imported'])
-  return entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text))
+  const bar = 'M0 0h14v10H0z'
+  const entries: [sign: string, d: string, text: string][] = []
+  if (shown === 'both') entries.push(['bars', bar, of.many], ['inside', bar, ofAlso.many])
+  if (points.some(({ imported }) => imported)) entries.push(['imported', 'M0 7h14', 'has imported counts'])
+  if (adjustments.length > 0) entries.push(['adjusted', 'M7 0v10', 'set or imported'])
+  return entries.map(([sign, d, text]) => {
+    const size = { width: 14, height: 10, class: shown, 'aria-hidden': 'true' }
+    return element('li', {}, shape('svg', size, shape('path', { class: sign, d })), text)
+  })
 }
 
-/** The drawing, where its first point begins, and the width of each, in pixels. */
 function drawingOf(data: ChartData, width: number): { drawing: SVGElement; left: number; place: number } {
   const { points, by, running, adjustments, shown } = data
   const main = shown === 'also' ? alsoOf : countOf
@@ -152,7 +161,6 @@ function drawingOf(data: ChartData, width: number): { drawing: SVGElement; left:
   const bar = place < MIN_GAP_PLACE ? place : Math.min(place * BAR_PART, MAX_BAR)
   const x = (index: number) => left + place * index
   const middle = (index: number) => tenths(x(index) + place / 2)
-  /** The path of the points for which there is something to draw. */
   const drawn = (of: (point: Point, index: number) => string | false | undefined) =>
     points.map((p, i) => of(p, i) || '').join('')
   const barOf = (count: number | null, index: number, width: number) =>
@@ -213,7 +221,7 @@ function axisLabels(points: readonly Point[], by: By, place: number): { index: n
   const labels = points.map(({ start }, index) => {
     const isJanuary = inMonths && start.slice(5, 7) === '01'
     const as = inMonths ? (isJanuary ? 'year' : 'month') : by === 'week' ? 'day' : by
-    return { index, start, isJanuary, text: showOnAxis(new Date(start), as) }
+    return { index, start, isJanuary, text: showOnAxis[as](new Date(start)) }
   })
   const room = (Math.max(...labels.map(({ text }) => text.length)) + 2) * CHARACTER
   const shown = labels.filter(({ start }) => {
@@ -238,42 +246,24 @@ const weekend = onFirstUse(() => {
 /** From 1, Monday, to 7. @param start such as 2026-11-17T00:00:00+01:00 */
 const weekday = (start: string) => new Date(start.slice(0, 10)).getUTCDay() || 7
 
-/** Starts the numbers of the chart: a table, which a button shows, and a file, which another one saves. */
-function startChartTable(name: string): (data: ChartData) => void {
-  const region = byId('history-numbers')
-  const button = byId('history-table')
-  let data: ChartData | undefined
-  /** The rows are made when the table is seen. */
-  const fill = () => {
-    if (data === undefined) return
-    const { by } = data
-    const { columns, points } = counted(data)
-    for (const name of ['before', 'also'] as const) byId(`history-${name}`).hidden = !columns.includes(name)
-    const rows = (region.hidden ? [] : points).map((point) => {
-      const unit = element('th', { scope: 'row' }, showUnit(new Date(point.start), by))
-      const counts = columns.map((column) => numberCell(point[column] == null ? '–' : showCount(point[column])))
-      return element('tr', {}, unit, ...counts)
-    })
-    byId('history-rows').replaceChildren(...rows)
-  }
-  button.addEventListener('click', () => {
-    region.hidden = !region.hidden
-    button.setAttribute('aria-expanded', String(!region.hidden))
-    fill()
+/** Writes the numbers of the chart into its table. The rows are made when the table is seen. */
+function fillTable(data: ChartData): void {
+  const { columns, points } = counted(data)
+  for (const name of ['before', 'also'] as const) byId(`history-${name}`).hidden = !columns.includes(name)
+  const rows = (byId('history-numbers').hidden ? [] : points).map((point) => {
+    const unit = element('th', { scope: 'row' }, showUnit(new Date(point.start), data.by))
+    const counts = columns.map((column) => numberCell(point[column] == null ? '–' : showCount(point[column])))
+    return element('tr', {}, unit, ...counts)
   })
-  byId('history-csv').addEventListener('click', () => {
-    if (data === undefined) return
-    const { columns, points } = counted(data)
-    const rows = points.map((point) => [point.start, ...columns.map((column) => point[column])] as const)
-    saveCsv(`${name}-${data.first}-${data.last}`, ['start', ...columns], rows)
-  })
-  return (shown) => {
-    data = shown
-    fill()
-  }
+  byId('history-rows').replaceChildren(...rows)
 }
 
-/** The points that are not still to come, and what they have besides their count. */
+function saveTable(name: string, data: ChartData): void {
+  const { columns, points } = counted(data)
+  const rows = points.map((point) => [point.start, ...columns.map((column) => point[column])] as const)
+  saveCsv(`${name}-${data.first}-${data.last}`, ['start', ...columns], rows)
+}
+
 function counted({ points }: ChartData) {
   const more = (['before', 'also'] as const).filter((name) => points.some((point) => point[name] != null))
   return { columns: ['count', ...more] as const, points: points.filter(({ count }) => count !== null) }

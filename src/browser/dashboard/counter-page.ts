@@ -5,10 +5,9 @@ import { showLastChange, startChangeForms } from './changes.ts'
 import { showChange, showCount } from './counts.ts'
 import { byId, element, numberCell, setText, startCopyButtons } from './elements.ts'
 import { showMoment } from './format-time.ts'
-import { startRollUpState } from './live-state.ts'
+import { startMenu } from './header.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
-import { startShortcuts } from './shortcuts.ts'
 
 const { type = '', unit = '' } = byId('main').dataset
 // From the URL, because HTML does not preserve every character.
@@ -22,8 +21,7 @@ const page = startNumbers<CounterNumbers>({ type, key }, (numbers) => {
 startCopyButtons()
 startBuilder({ address: location.origin + basePath(), type, key, unit })
 startChangeForms(type, key, page.refresh)
-startRollUpState(page.refresh)
-startShortcuts(page.change)
+startMenu(page)
 showLastChange()
 
 function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {

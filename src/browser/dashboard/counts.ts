@@ -14,17 +14,21 @@ export function onFirstUse<Made>(make: () => Made): () => Made {
   return () => (made ??= make())
 }
 
-const format = (options?: Intl.NumberFormatOptions) => onFirstUse(() => new Intl.NumberFormat(undefined, options))
+function format(options?: Intl.NumberFormatOptions): (number: number | bigint) => string {
+  const made = onFirstUse(() => new Intl.NumberFormat(undefined, options))
+  return (number) => made().format(number)
+}
 const whole = format()
 const withSign = format({ signDisplay: 'exceptZero' })
 const percent = format({ style: 'percent', maximumFractionDigits: 0 })
-const short = format({ notation: 'compact', maximumFractionDigits: 1 })
+/** Short, for the axis of a chart. */
+export const showShort = format({ notation: 'compact', maximumFractionDigits: 1 })
 
 /** All digits, in the visitor's locale. */
-export const showCount = (count: Count | bigint) => whole().format(BigInt(count))
+export const showCount = (count: Count | bigint) => whole(BigInt(count))
 
 /** All digits, with a sign. */
-export const showChange = (count: Count | bigint) => withSign().format(BigInt(count))
+export const showChange = (count: Count | bigint) => withSign(BigInt(count))
 
 /** What a type counts: its settings `unit_one` (empty if it is not set) and `unit`. */
 export interface Unit {
@@ -39,16 +43,13 @@ export function showUnits(count: Count | bigint, { one, many }: Unit): string {
   return one === '' ? `${many}: ${shown}` : `${shown} ${one}`
 }
 
-/** Short, for the axis of a chart. */
-export const showShort = (count: number) => short().format(count)
-
 /** The change: "▲ 5%", "▼ 3%", from the tenfold on "▲ ×20". Empty if there was nothing before or nothing can be compared. */
 export function showGrowth({ compared, before }: { compared: Count | null; before: Count | null }): string {
   if (compared === null || before === null || BigInt(before) <= 0n) return ''
   const [now, then] = [BigInt(compared), BigInt(before)]
   if (now >= 10n * then) return `▲ ×${showCount(now / then)}`
-  const size = percent().format(Number(((now > then ? now - then : then - now) * 10_000n) / then) / 10_000)
-  if (size === percent().format(0)) return size
+  const size = percent(Number(((now > then ? now - then : then - now) * 10_000n) / then) / 10_000)
+  if (size === percent(0)) return size
   return `${now > then ? '▲' : '▼'} ${size}`
 }
 
@@ -58,11 +59,6 @@ export function directionOf(growth: string): string {
   return growth.startsWith('▼') ? 'down' : ''
 }
 
-/** Of a 64-bit number. */
-const MAX_DIGITS = 19
-/** Copied numbers may contain marks of the writing direction. */
-const DIRECTION_MARKS = /[\u061c\u200e\u200f]/g
-
 /**
  * Reads a whole number: digits alone, or with separators where the page writes them. Anything else is `null`, because "1.5"
  * is fifteen in no language.
@@ -70,7 +66,8 @@ const DIRECTION_MARKS = /[\u061c\u200e\u200f]/g
 export function readTypedCount(text: string, locales?: Intl.LocalesArgument): bigint | null {
   const typed = plain(text, locales)
   const digits = typed.replaceAll(/[^\d]/g, '')
-  if (digits === '' || digits.length > MAX_DIGITS) return null
+  // Those of a 64-bit number.
+  if (digits === '' || digits.length > 19) return null
   const count = BigInt(typed.startsWith('-') ? `-${digits}` : digits)
   if (/^-?\d+$/.test(typed)) return count
   // Some languages write four digits without a separator, but readers of others type it.
@@ -81,11 +78,11 @@ export function readTypedCount(text: string, locales?: Intl.LocalesArgument): bi
   return written.includes(typed) ? count : null
 }
 
-/** Text in the digits 0 to 9, and with one kind of minus, space and apostrophe. */
+/** Text in the digits 0 to 9, without marks of the writing direction, and with one kind of minus, space and apostrophe. */
 function plain(text: string, locales: Intl.LocalesArgument): string {
   const own = [...new Intl.NumberFormat(locales, { useGrouping: false }).format(9_876_543_210)].reverse()
   return text
-    .replaceAll(DIRECTION_MARKS, '')
+    .replaceAll(/[\u061c\u200e\u200f]/g, '')
     .replaceAll(/\p{Nd}/gu, (digit) => (own.includes(digit) ? String(own.indexOf(digit)) : digit))
     .replaceAll(/[\u2010\u2212]/g, '-')
     .replaceAll(/[’ʼ]/g, "'")

@@ -1,8 +1,7 @@
 import { readView } from './address.ts'
-import { messageOf } from './api-error.ts'
 import { type Count, showCount } from './counts.ts'
 import { toCsv } from './csv.ts'
-import { byId, element, setText } from './elements.ts'
+import { byId, element, startWork } from './elements.ts'
 import type { TypeNumbers } from './numbers.ts'
 
 /** The most rows of a file. */
@@ -10,28 +9,19 @@ const MAX_ROWS = 1_000
 
 /** Starts the button that saves the list of counters, with more rows than the page has. */
 export function startListCsv(name: string, ask: (rows: number) => Promise<TypeNumbers>): void {
-  const button = byId<HTMLButtonElement>('list-csv')
-  button.addEventListener('click', async () => {
-    button.disabled = true
-    setText('list-csv-message', 'Reading …')
-    try {
-      const { list, chart } = await ask(MAX_ROWS)
-      const { counters, more } = list
-      const hasVisitors = counters.some(({ also }) => also !== undefined)
-      const fields = (['count', 'also', 'compared', 'before'] as const).filter(
-        (field) => hasVisitors || field !== 'also',
-      )
-      saveCsv(
-        `${name}-${readView().find || 'keys'}-${chart.first}-${chart.last}`,
-        ['key', ...fields.map((field) => (field === 'also' ? 'visitors' : field))],
-        counters.map((counter) => [counter.key, ...fields.map((field) => counter[field])]),
-      )
-      const rows = showCount(counters.length)
-      setText('list-csv-message', more ? `Saved the first ${rows} rows.` : `Rows saved: ${rows}.`)
-    } catch (error) {
-      setText('list-csv-message', messageOf(error))
-    }
-    button.disabled = false
+  startWork(byId<HTMLButtonElement>('list-csv'), 'list-csv-message', async (say) => {
+    say('Reading …')
+    const { list, chart } = await ask(MAX_ROWS)
+    const { counters, more } = list
+    const hasVisitors = counters.some(({ also }) => also !== undefined)
+    const fields = (['count', 'also', 'compared', 'before'] as const).filter((field) => hasVisitors || field !== 'also')
+    saveCsv(
+      `${name}-${readView().find || 'keys'}-${chart.first}-${chart.last}`,
+      ['key', ...fields.map((field) => (field === 'also' ? 'visitors' : field))],
+      counters.map((counter) => [counter.key, ...fields.map((field) => counter[field])]),
+    )
+    const rows = showCount(counters.length)
+    return more ? `Saved the first ${rows} rows.` : `Rows saved: ${rows}.`
   })
 }
 

@@ -1,4 +1,5 @@
 import { visibleKey } from '../../visible-key.ts'
+import { messageOf } from './api-error.ts'
 import type { Unit } from './counts.ts'
 
 /** @throws if the page and the script do not match */
@@ -47,6 +48,19 @@ export function setText(id: string, text: string): void {
   if (childNodes.length === 1 && firstChild instanceof Text) {
     if (firstChild.data !== text) firstChild.data = text
   } else if (text !== '') byId(id).textContent = text
+}
+
+/** Starts a button whose work takes a while. It says what the work says meanwhile, and at last what it returns or what failed. */
+export function startWork(
+  button: HTMLButtonElement,
+  messageId: string,
+  work: (say: (text: string) => void) => Promise<string>,
+): void {
+  button.addEventListener('click', async () => {
+    button.disabled = true
+    setText(messageId, await work((text) => setText(messageId, text)).catch((error) => messageOf(error)))
+    button.disabled = false
+  })
 }
 
 /** Starts the buttons that copy a text. The element after a button says what happened. */

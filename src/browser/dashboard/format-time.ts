@@ -2,47 +2,48 @@ import { onFirstUse } from './counts.ts'
 import type { By } from './numbers.ts'
 
 // The months of the numbers are Gregorian, whichever calendar the visitor's locale has.
-const format = (options: Intl.DateTimeFormatOptions) =>
+const made = (options: Intl.DateTimeFormatOptions) =>
   onFirstUse(() => new Intl.DateTimeFormat(undefined, { calendar: 'gregory', ...options }))
+function format(options: Intl.DateTimeFormatOptions): (at: Date) => string {
+  const its = made(options)
+  return (at) => its().format(at)
+}
 const time = { hour: '2-digit', minute: '2-digit' } as const
 const dayOfYear = { weekday: 'short', day: 'numeric', month: 'short' } as const
 const date = { ...dayOfYear, year: 'numeric' } as const
-const axis = {
-  hour: format(time),
-  day: format({ day: 'numeric', month: 'short' }),
-  month: format({ month: 'short' }),
-  year: format({ year: 'numeric' }),
-}
-const day = format({ dateStyle: 'medium' })
+const day = made({ dateStyle: 'medium' })
 const full = {
   hour: format({ ...date, ...time }),
   day: format(date),
   month: format({ month: 'long', year: 'numeric' }),
 }
 const ofThisYear = { hour: format({ ...dayOfYear, ...time }), day: format(dayOfYear), month: format({ month: 'long' }) }
-const moment = format({ dateStyle: 'medium', timeStyle: 'short' })
-const clock = format({ timeStyle: 'short' })
 // Part of an English sentence.
 const relative = onFirstUse(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
 
 /** An instant, short enough for an axis. */
-export const showOnAxis = (at: Date, as: keyof typeof axis) => axis[as]().format(at)
+export const showOnAxis = {
+  hour: format(time),
+  day: format({ day: 'numeric', month: 'short' }),
+  month: format({ month: 'short' }),
+  year: format({ year: 'numeric' }),
+}
+
+export const showMoment = format({ dateStyle: 'medium', timeStyle: 'short' })
+
+export const showClock = format({ timeStyle: 'short' })
 
 /** The start of a unit, in full: a week by its first day. */
-export const showUnit = (at: Date, by: By) => full[by === 'week' ? 'day' : by]().format(at)
+export const showUnit = (at: Date, by: By) => full[by === 'week' ? 'day' : by](at)
 
 /** An hour, a day or a month, with its year only if that is not the present one. */
 export function showBriefly(at: Date, by: keyof typeof full): string {
   const formats = at.getFullYear() === new Date().getFullYear() ? ofThisYear : full
-  return formats[by]().format(at)
+  return formats[by](at)
 }
 
 /** A span of dates such as 2026-11-20. */
 export const showDays = (first: string, last: string) => day().formatRange(noonOf(first), noonOf(last))
-
-export const showMoment = (at: Date) => moment().format(at)
-
-export const showClock = (at: Date) => clock().format(at)
 
 /** Such as "5 minutes ago". */
 export function showAgo(seconds: number): string {

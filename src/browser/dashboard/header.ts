@@ -1,7 +1,8 @@
+import type { View } from './address.ts'
 import { ask, path } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { type Count, showCount } from './counts.ts'
-import { byId, element, setText } from './elements.ts'
+import { byId, element, setText, startWork, withStorage } from './elements.ts'
 import { showAgo } from './format-time.ts'
 import type { Numbers } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
@@ -17,6 +18,11 @@ interface Status {
   pendingSlotsAtLeast: boolean
   rollUp: { running: boolean | null; behindSeconds: number | null }
 }
+
+const PERIODS: Record<string, View['period']> = { t: 'today', w: '7d', m: '30d', y: '12m' }
+
+/** Set in the browser's storage if its user has turned the keys off. */
+const OFF = 'no-shortcuts'
 
 let problemCount = 0
 let isLive: boolean | null = null
@@ -42,8 +48,13 @@ function showDot(): void {
   setText('state-minutes', counted ? ` in the last ${counted.minutes} min` : '')
 }
 
-/** Starts the state of the roll-up in the menu, and the list of problems. */
-export function startRollUpState(rolledUp: () => void): void {
+/** Starts the menu, and the list of problems. A page may be asked to read its numbers again, or to show another view. */
+export function startMenu(page: { refresh: () => void; change: (view: Partial<View>) => void }): void {
+  startRollUpState(page.refresh)
+  startShortcuts(page.change)
+}
+
+function startRollUpState(rolledUp: () => void): void {
   // Those who may not see all types do not see it, and only those who may change something have the button.
   if (document.getElementById('pending') === null) return
   let last = ''
@@ -63,26 +74,26 @@ export function startRollUpState(rolledUp: () => void): void {
     if (event.newState === 'open') refresh()
   })
   const button = document.querySelector<HTMLButtonElement>('#roll-up')
-  button?.addEventListener('click', async () => {
-    button.disabled = true
-    setText('live-message', 'Rolling up …')
-    try {
-      let moved = 0n
-      // A run is bounded, and the next one continues.
-      for (let run = 0; run < MAX_RUNS; run++) {
-        const summary = await ask<{ outcome: string; moved: Count }>('POST', path('rollup'))
-        moved += BigInt(summary.moved)
-        if (summary.outcome !== 'partial') break
-        setText('live-message', `Rolling up: ${showCount(moved)} so far …`)
-      }
-      setText('live-message', `Rolled up ${showCount(moved)}.`)
-    } catch (error) {
-      setText('live-message', messageOf(error))
-    }
-    button.disabled = false
-    refresh()
-    rolledUp()
-  })
+  if (button === null) return
+  startWork(button, 'live-message', (say) =>
+    rollUp(say).finally(() => {
+      refresh()
+      rolledUp()
+    }),
+  )
+}
+
+async function rollUp(say: (text: string) => void): Promise<string> {
+  say('Rolling up …')
+  let moved = 0n
+  // A run is bounded, and the next one continues.
+  for (let run = 0; run < MAX_RUNS; run++) {
+    const summary = await ask<{ outcome: string; moved: Count }>('POST', path('rollup'))
+    moved += BigInt(summary.moved)
+    if (summary.outcome !== 'partial') break
+    say(`Rolling up: ${showCount(moved)} so far …`)
+  }
+  return `Rolled up ${showCount(moved)}.`
 }
 
 function showStatus({ problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
@@ -102,4 +113,32 @@ function lagOf({ running, behindSeconds }: Status['rollUp']): string {
   if (running) return 'running'
   if (behindSeconds !== null) return `caught up ${showAgo(behindSeconds)}`
   return running === null ? 'unknown' : 'has not run yet'
+}
+
+/** Starts the single keys and their dialog, which can turn them off for those who press keys by accident (WCAG 2.1.4). */
+function startShortcuts(change: (view: Partial<View>) => void): void {
+  const dialog = byId<HTMLDialogElement>('shortcuts')
+  const uses = byId<HTMLInputElement>('use-shortcuts')
+  uses.checked = withStorage(() => localStorage.getItem(OFF)) === null
+  uses.addEventListener('change', () => {
+    withStorage(() => (uses.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, '')))
+  })
+  const open = () => {
+    // First: the focus goes back to its button, and there again after the dialog.
+    byId('menu').hidePopover()
+    dialog.showModal()
+  }
+  byId('show-shortcuts').addEventListener('click', open)
+  document.addEventListener('keydown', (event) => {
+    const { key, target } = event
+    if (!uses.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
+    if ((target as Element).matches('input, select, textarea') || document.querySelector('dialog[open]')) return
+    const period = PERIODS[key.toLowerCase()]
+    const field = key === '/' && document.getElementById('find')
+    if (period !== undefined) change({ period, from: '', to: '' })
+    else if (field) field.focus()
+    else if (key === '?') open()
+    else return
+    event.preventDefault()
+  })
 }

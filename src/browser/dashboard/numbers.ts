@@ -19,14 +19,12 @@ export interface Point {
   count: Count | null
   /** The count of the same unit in the period before. */
   before?: Count | null
-  /** What the other type counted. */
   also?: Count | null
   imported?: true
 }
 
 export interface ChartNumbers extends Compared {
   by: By
-  /** What the other type counted in the period. */
   also?: Compared
   /** The days of the period and of the one before, such as 2026-11-20. */
   first: string
@@ -44,13 +42,12 @@ export interface Adjustment {
   count: Count
 }
 
-/** What every page with numbers shows. */
+/** What every page with numbers shows. `also` is always what the type counted that counts the same hits in another way. */
 export interface Numbers {
   timeZone: string
   figures: Record<'today' | '7d' | '30d' | '12m', Compared>
   total: Count
   chart: ChartNumbers
-  /** The type that counts the same hits in another way. */
   also?: Pick<Numbers, 'figures' | 'total'>
   /** Only on the page of a counter. */
   adjustments?: Adjustment[]
@@ -64,7 +61,6 @@ export interface ListedCounter extends Compared {
   page?: string
   /** Whether it has a count, but had none from the first day of the period before until this one began. */
   isNew?: true
-  /** What the other type counted for this key in the period. */
   also?: Count
   /** The counts of the period's own units; none if there would be more than a hundred, or more than a hundred rows. */
   points?: Count[]

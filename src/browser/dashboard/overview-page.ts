@@ -1,15 +1,14 @@
 import { visibleKey } from '../../visible-key.ts'
-import { basePath, readView, type View } from './address.ts'
+import { basePath, listOf, readView } from './address.ts'
 import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { type Count, showCount, showUnits } from './counts.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, setText, unitOf } from './elements.ts'
-import { startRollUpState } from './live-state.ts'
+import { startMenu } from './header.ts'
 import { type ListedCounter, ROWS, type TypeNumbers } from './numbers.ts'
 import { type Asked, startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
-import { startShortcuts } from './shortcuts.ts'
 import { startTopList } from './top-list.ts'
 
 /** How many rows "Show more" adds, and the most. */
@@ -23,7 +22,8 @@ const FIRST_RUN_MS = 20_000
 
 /** Starts the page of a type. */
 export function startOverviewPage(type: string): void {
-  const list = startTopList(type)
+  const list = byId('top')
+  const showRows = startTopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
   input.value = readView().find
@@ -63,17 +63,19 @@ export function startOverviewPage(type: string): void {
     const text = input.value
     const isAnswer = text === view.find
     const { counters, more: hasMore } = numbers.list
-    const found = isAnswer ? counters : filtered(text, counters, leadingOf === periodIn(view) ? leading : [])
-    list.show(found.slice(0, rows), asked)
+    const found = isAnswer
+      ? counters
+      : filtered(text, counters, leadingOf === listOf({ ...view, find: '' }) ? leading : [])
+    showRows(found.slice(0, rows), asked)
     more.hidden = rows >= MAX_ROWS || (found.length <= rows && !(isAnswer && hasMore))
-    if (focusAt !== null) list.focus(focusAt)
+    if (focusAt !== null) list.children[focusAt]?.querySelector('a')?.focus()
     focusAt = null
     setText('top-message', isAnswer ? listMessage(numbers, text) : found.length === 0 ? 'Searching all keys …' : '')
   }
 
   /** Reads the first hundred, once for each period. */
   async function readLeading(): Promise<void> {
-    const of = periodIn(readView())
+    const of = listOf({ ...readView(), find: '' })
     if (leadingOf === of) return
     leadingOf = of
     try {
@@ -117,16 +119,13 @@ export function startOverviewPage(type: string): void {
     })
   }
   more.addEventListener('click', () => {
-    focusAt = list.length()
+    focusAt = list.childElementCount
     more.disabled = true
     page.showRows(Math.min(MAX_ROWS, (shown?.rows ?? ROWS) + MORE))
   })
   startListCsv(type, page.ask)
-  startRollUpState(page.refresh)
-  startShortcuts(page.change)
+  startMenu(page)
 }
-
-const periodIn = ({ period, from, to }: View) => [period, from, to].join()
 
 function listMessage({ list: { counters, more, certain, ranked } }: TypeNumbers, find: string): string {
   if (counters.length === 0) {

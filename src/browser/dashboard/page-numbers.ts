@@ -4,7 +4,7 @@ import { startChart } from './chart.ts'
 import { type Count, directionOf, showChange, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { byId, setText, unitOf } from './elements.ts'
 import { showClock, showDays } from './format-time.ts'
-import { showLive } from './live-state.ts'
+import { showLive } from './header.ts'
 import {
   askNumbers,
   type ChartNumbers,
@@ -78,7 +78,7 @@ export function startNumbers<N extends Numbers>(
       showLive(false)
       setText('history-message', messageOf(error, KEEPS_TRYING))
       // The numbers on the page are those of another view, and stay dimmed.
-      byId('history').removeAttribute('aria-busy')
+      byId('history').ariaBusy = 'false'
       return 'failed'
     }
   }
@@ -131,8 +131,7 @@ function adjustedNote({ total, chart }: Numbers): string {
 
 function busy(is: boolean): void {
   for (const part of document.querySelectorAll('.follows-period')) part.classList.toggle('stale', is)
-  if (is) byId('history').setAttribute('aria-busy', 'true')
-  else byId('history').removeAttribute('aria-busy')
+  byId('history').ariaBusy = String(is)
 }
 
 /**

@@ -3,7 +3,7 @@ import { basePath, readView } from './address.ts'
 import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { showLastChange } from './changes.ts'
-import { byId, element, setText, startCopyButtons } from './elements.ts'
+import { byId, element, setText, startCopyButtons, startWork } from './elements.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'
 import { startNumbers } from './page-numbers.ts'
@@ -47,7 +47,7 @@ function unchecked(error: unknown): { says: string[] } {
 
 /** Starts the page of a type for everybody. */
 function startPublicPage(type: string): void {
-  const list = startTopList(null)
+  const showList = startTopList(null)
   // Somebody may have made the address from one of the dashboard.
   const { from, find, by } = readView()
   if (from || find || by) {
@@ -56,7 +56,7 @@ function startPublicPage(type: string): void {
     byId('main').before(element('p', { class: 'notice' }, notice))
   }
   startNumbers<TypeNumbers>({ type }, ({ list: { counters }, timeZone, checked }, { isNew }) => {
-    list.show(counters, isNew)
+    showList(counters, isNew)
     setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
     setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}. ${checked ?? ''}`)
   })
@@ -65,34 +65,26 @@ function startPublicPage(type: string): void {
 /** Starts the page that makes the tables. */
 function startSetupPage(): void {
   const button = document.querySelector<HTMLButtonElement>('#make-tables')
-  if (button === null) return
-  button.addEventListener('click', async () => {
-    button.disabled = true
-    byId('deploy-request').hidden = true
-    setText('setup-message', 'Making the tables …')
-    try {
-      await makeTables()
-      // Without the query, which named no page.
-      location.replace(`${basePath()}/`)
-    } catch (error) {
-      const { code, message } = error as ApiError
-      // Only the Worker knows which statement the database refused, and why.
-      setText('setup-message', code === 'setup_stopped' ? message : messageOf(error))
-      if (code === 'deploy_request_needed') await showStatements().catch(() => {})
-      button.disabled = false
-    }
-  })
+  if (button !== null) startWork(button, 'setup-message', makeTables)
 }
 
-async function makeTables(): Promise<void> {
+async function makeTables(say: (text: string) => void): Promise<string> {
+  byId('deploy-request').hidden = true
+  say('Making the tables …')
   for (let failures = 1; ; failures++) {
     try {
-      return await ask('POST', path('setup'))
+      await ask('POST', path('setup'))
+      // Without the query, which named no page.
+      location.replace(`${basePath()}/`)
+      return 'The tables are there.'
     } catch (error) {
-      const { status } = error as ApiError
+      const { status, code, message } = error as ApiError
+      if (code === 'deploy_request_needed') await showStatements().catch(() => {})
+      // Only the Worker knows which statement the database refused, and why.
+      if (code === 'setup_stopped') return message
       // The answer may have been lost. Running it again changes nothing.
       if ((status !== 0 && status !== 503) || failures === MAX_FAILURES) throw error
-      setText('setup-message', messageOf(error, 'Trying again …'))
+      say(messageOf(error, 'Trying again …'))
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }

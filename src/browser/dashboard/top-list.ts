@@ -8,33 +8,29 @@ import type { ListedCounter } from './numbers.ts'
 const HEIGHT = 20
 const BAR_PART = 0.7
 
-/** Starts the list of counters, whose rows keep their focus. Without a type, keys link to the counted pages. */
-export function startTopList(type: string | null) {
+/**
+ * Starts the list of counters, whose rows keep their focus. Without a type, keys link to the counted pages.
+ * @returns shows counters, unless text in the list is selected and nobody asked for another list
+ */
+export function startTopList(type: string | null): (counters: readonly ListedCounter[], asked: boolean) => void {
   const body = byId('top')
   let rows: ReadonlyMap<string, HTMLTableRowElement> = new Map()
-  return {
-    length: () => body.childElementCount,
-    focus: (index: number) => body.children[index]?.querySelector('a')?.focus(),
-    /** Shows counters, unless text in the list is selected and nobody asked for another list. */
-    show(counters: readonly ListedCounter[], asked: boolean): void {
-      // Not for an empty list: the browser must lay out the page to know the selection.
-      const selection = rows.size === 0 ? null : getSelection()
-      if (!asked && selection?.isCollapsed === false && selection.containsNode(body, true)) return
-      const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
-      const focused = document.activeElement
-      const next = new Map(counters.map((counter) => [counter.key, rows.get(counter.key) ?? rowOf(type, counter)]))
-      for (const [key, row] of rows) if (!next.has(key)) row.remove()
-      rows = next
-      counters.forEach((counter, index) => {
-        const row = next.get(counter.key)!
-        fill(row, counter, most)
-        if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null)
-      })
-      // Moving an element takes the focus from it.
-      if (focused instanceof HTMLElement && body.contains(focused) && focused !== document.activeElement) {
-        focused.focus({ preventScroll: true })
-      }
-    },
+  return (counters, asked) => {
+    // Not for an empty list: the browser must lay out the page to know the selection.
+    const selection = rows.size === 0 ? null : getSelection()
+    if (!asked && selection?.isCollapsed === false && selection.containsNode(body, true)) return
+    const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
+    const focused = document.activeElement
+    const next = new Map(counters.map((counter) => [counter.key, rows.get(counter.key) ?? rowOf(type, counter)]))
+    for (const [key, row] of rows) if (!next.has(key)) row.remove()
+    rows = next
+    counters.forEach((counter, index) => {
+      const row = next.get(counter.key)!
+      fill(row, counter, most)
+      if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null)
+    })
+    // Moving an element takes the focus from it.
+    if (focused instanceof HTMLElement && body.contains(focused)) focused.focus({ preventScroll: true })
   }
 }
 

@@ -84,7 +84,6 @@ const CHART_PERIODS = { '': '30 days', '90d': '90 days', '12m': '12 months' }
 /** The kinds of snippets that are badges, and those that are images. */
 const BADGES = 'badge counting'
 const IMAGES = `${BADGES} chart`
-/** The kinds that count a page. */
 const PAGE_KINDS = { script: 'Script that counts a page', pixel: 'Image that counts a page' }
 
 /** Badges, charts and HTML to copy, which `src/browser/dashboard/builder.ts` writes. */
@@ -127,7 +126,6 @@ ${type.public ? '' : html`<p class="hint">Badges, charts, and numbers in your pa
 </details>`
 }
 
-/** Says whose pages count. */
 function sitesOf({ name, allowedOrigins }: CounterType): Html | string {
   if (allowedOrigins.includes('*')) return ''
   const sites = allowedOrigins.length === 0 ? 'No page counts' : `Only pages of ${allowedOrigins.join(', ')} count`

@@ -3,7 +3,6 @@ import type { HtmlEscapedString } from 'hono/utils/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import { SCRIPT, STYLE } from '../../generated.ts'
 
-/** Three slots, the last one the fullest. */
 const SLOTS = 'M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z'
 const ICON = `data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22${SLOTS}%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E`
 
@@ -45,7 +44,6 @@ ${body}
 export interface Viewer extends Site {
   /** The types that the user may see. */
   types: readonly CounterType[]
-  /** All types. */
   configured: readonly CounterType[]
   /** Whether these are all types. If so, the user may see the status too. */
   ofAllTypes: boolean
@@ -65,7 +63,7 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
     viewer,
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="row top">
-<a class="brand" href="${base}/"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>
+<a class="brand" href="${base}/"><svg width="16" height="16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>
 <nav class="row" aria-label="Types">${types.map((type) => typeLink(base, type, type.name === current))}</nav>
 ${hasNumbers ? LIVE : ''}
 <button class="quiet" id="menu-button" popovertarget="menu" aria-label="Menu">⋯</button>
@@ -86,7 +84,7 @@ ${hasNumbers ? shortcuts({ hasList: script === SCRIPT }) : ''}`,
   )
 }
 
-/** The dot, which `src/browser/dashboard/live-state.ts` fills. A phone leaves out the minutes. */
+/** The dot, which `src/browser/dashboard/header.ts` fills. A phone leaves out the minutes. */
 const LIVE = html`<p class="hint" id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span><span id="state-minutes"></span></p>`
 
 function ownVisits({ base, marked, next }: Viewer): Html {
@@ -110,7 +108,7 @@ ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''
 
 const KEYS = { '/': 'Filter the list', T: 'Today', W: '7 days', M: '30 days', Y: '12 months', '?': 'Show these keys' }
 
-/** `src/browser/dashboard/shortcuts.ts` handles the keys. */
+/** `src/browser/dashboard/header.ts` handles the keys. */
 function shortcuts({ hasList }: { hasList: boolean }): Html {
   const keys = Object.entries(KEYS).filter(([key]) => hasList || key !== '/')
   return html`<dialog id="shortcuts" aria-labelledby="shortcuts-title">
