@@ -15,12 +15,12 @@ import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { parsed } from '../schemas.ts'
+import { textThat } from '../schemas.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
-    after: afterField(z.string().check(z.refine(isPosition, AFTER_RULE))),
+    after: afterField(textThat(AFTER_RULE, isPosition)),
     limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
 })
