@@ -1,8 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../calendar.ts'
 
 /**
- * A look-up takes about 1.5 µs, so offsets are kept for both ends of a block. In between, they are looked up only if these
- * differ. Since 1970, no clocks were put forward and back again in less than a week.
+ * A look-up takes about 1.5 µs, so offsets are kept for both ends of a block. In between, offsets are looked up only if these
+ * differ, and only around the change. Since 1970, no clocks were put forward and back again in less than a week.
  */
 const BLOCK_MS = 4 * DAY_MS
 
@@ -12,6 +12,8 @@ export class TimeZone {
   readonly #format: Intl.DateTimeFormat
   /** At the start of each block, by its number: small integers are found faster than times. */
   readonly #offsets = new Map<number, number>()
+  /** The last instant that is known to be before a change, and the first after it, by the number of their block. */
+  readonly #changes = new Map<number, { before: number; after: number }>()
   readonly #texts = new Map<number, string>()
 
   /** @throws {RangeError} if there is no such time zone */
@@ -25,7 +27,15 @@ export class TimeZone {
   offsetAt(at: number): number {
     const block = Math.floor(at / BLOCK_MS)
     const [offset, later] = [this.#atStartOf(block), this.#atStartOf(block + 1)]
-    return offset === later ? offset : this.#lookUp(at)
+    if (offset === later) return offset
+    const change = this.#changes.get(block) ?? { before: block * BLOCK_MS, after: (block + 1) * BLOCK_MS }
+    if (at <= change.before) return offset
+    if (at >= change.after) return later
+    const found = this.#lookUp(at)
+    if (found === offset) change.before = at
+    else if (found === later) change.after = at
+    this.#changes.set(block, change)
+    return found
   }
 
   /** The local date at an instant, as the midnight in UTC with that date. */
@@ -56,7 +66,7 @@ export class TimeZone {
   /** An instant as local time in whole seconds, with its offset in minutes, or with Z in UTC. */
   clockTime(at: number): string {
     const offset = this.offsetAt(at)
-    const local = new Date(at + offset).toISOString().slice(0, 19)
+    const local = localText(at + offset)
     if (this.name === 'UTC') return `${local}Z`
     const text = this.#texts.get(offset) ?? textOf(offset)
     this.#texts.set(offset, text)
@@ -80,7 +90,18 @@ export class TimeZone {
   }
 }
 
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => `${number}`.padStart(2, '0'))
+
+/** `toISOString` takes more than twice as long, and a history has 2,000 of them. */
+function localText(local: number): string {
+  const at = new Date(local)
+  const [month, day] = [TWO_DIGITS[at.getUTCMonth() + 1], TWO_DIGITS[at.getUTCDate()]]
+  const [hours, minutes] = [TWO_DIGITS[at.getUTCHours()], TWO_DIGITS[at.getUTCMinutes()]]
+  return `${at.getUTCFullYear()}-${month}-${day}T${hours}:${minutes}:${TWO_DIGITS[at.getUTCSeconds()]}`
+}
+
 function textOf(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / MINUTE_MS)
-  return (offset < 0 ? '-' : '+') + new Date(minutes * MINUTE_MS).toISOString().slice(11, 16)
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, '0'))
+  return `${offset < 0 ? '-' : '+'}${hours}:${rest}`
 }
