@@ -128,20 +128,19 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     wantsFresh: false,
   })
 
-  const find = async (isolate: Isolate, type: string, key: string | number) => {
-    const asked = check(increment, { type, key })
-    const of = typeNamed(isolate, asked.type)
-    return { of, key: String(asked.key), counter: await counterOfKey(isolate.addresses, of, asked.key) }
+  const find = async (isolate: Isolate, given: { type: string; key: string | number; by?: number | undefined }) => {
+    const { type, key, by } = check(increment, given)
+    const of = typeNamed(isolate, type)
+    return { of, key: String(key), by, counter: await counterOfKey(isolate.addresses, of, key) }
   }
 
   return {
     increment: (type, key, given) =>
       counting('increment', async (isolate) => {
         const { by, ...options } = given ?? {}
-        const asked = check(increment, { type, key, by })
-        const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, asked.type), asked.key)
-        const queued = await count(isolate, [{ counter, by: BigInt(asked.by) }], options)
-        return { type: asked.type, key: String(asked.key), added: asked.by, queued }
+        const found = await find(isolate, { type, key, by })
+        const queued = await count(isolate, [{ counter: found.counter, by: BigInt(found.by) }], options)
+        return { type: found.of.name, key: found.key, added: found.by, queued }
       }),
 
     incrementMany: (given, options) =>
@@ -155,7 +154,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     read: (type, key, options = {}) =>
       outcome('read', async (isolate) => {
         const { consistency } = checkParameters(counterQuery, { ...options })
-        const found = await find(isolate, type, key)
+        const found = await find(isolate, { type, key })
         const { readings } = await readCounters(callerOf(isolate), [found.counter], consistency)
         return counterAnswer(found.of, found.key, readings[0]!)
       }),
@@ -184,7 +183,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     history: (type, key, range = {}) =>
       outcome('history', async (isolate) => {
         const query = checkParameters(historyQuery, { ...range })
-        const found = await find(isolate, type, key)
+        const found = await find(isolate, { type, key })
         const { history } = await counterHistory(callerOf(isolate), found.counter, query)
         return { type: found.of.name, key: found.key, ...history }
       }),

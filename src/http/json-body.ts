@@ -8,41 +8,42 @@ interface BodyOf<Schema> {
   schema: () => Schema
   maxBytes: number
   contentTypes?: readonly string[]
+  optional?: boolean
 }
-
-const JSON_ONLY = ['application/json']
 
 /** Reads and checks a JSON body. An empty optional body is `{}`. @throws {Problem} 400, 413, 415 or 422 */
 export async function readJson<Schema extends v.GenericSchema>(
   c: Context<AppEnv>,
-  { schema, maxBytes, contentTypes = JSON_ONLY, optional = false }: BodyOf<Schema> & { optional?: boolean },
+  { schema, maxBytes, contentTypes = ['application/json'], optional = false }: BodyOf<Schema>,
 ): Promise<v.InferOutput<Schema>> {
   const text = await readText(c, maxBytes)
   if (text === '' && optional) return check(schema, {})
   checkMediaType(c, contentTypes)
-  return check(schema, parse(text))
-}
-
-/** `readJson` for a few kilobytes on the hot path. @throws {Problem} 400, 413, 415 or 422 */
-export async function readShortJson<Schema extends v.GenericSchema>(
-  c: Context<AppEnv>,
-  { schema, maxBytes, contentTypes = JSON_ONLY }: BodyOf<Schema>,
-): Promise<v.InferOutput<Schema>> {
-  const announced = c.req.raw.headers.get('Content-Length')
-  const isShort = announced !== null && Number(announced) <= maxBytes
-  const text = await (isShort ? c.req.raw.text().catch(cutOff) : readText(c, maxBytes))
-  checkMediaType(c, contentTypes)
-  // The replacement of invalid UTF-8. It would count under a key that nobody meant.
-  if (text.includes('\uFFFD')) throw malformed()
-  return check(schema, parse(text))
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw malformed()
+  }
+  return check(schema, value)
 }
 
 /** Reads a body without reading more than the limit. @throws {Problem} 400 or 413 */
 export async function readText(c: Context<AppEnv>, maxBytes: number): Promise<string> {
   const { headers, body } = c.req.raw
-  if (Number(headers.get('Content-Length')) > maxBytes) throw tooLarge(maxBytes)
-  if (body === null) return ''
+  const announced = headers.get('Content-Length')
+  if (Number(announced) > maxBytes) throw tooLarge(maxBytes)
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  const decode = (bytes: ArrayBuffer | Uint8Array | undefined, stream: boolean) => {
+    try {
+      return decoder.decode(bytes, { stream })
+    } catch {
+      throw malformed()
+    }
+  }
+  // Faster, which hits need.
+  if (announced !== null) return decode(await c.req.raw.arrayBuffer().catch(cutOff), false)
+  if (body === null) return ''
   const chunks: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   let text = ''
   let bytes = 0
@@ -50,11 +51,7 @@ export async function readText(c: Context<AppEnv>, maxBytes: number): Promise<st
     const { done, value } = await chunks.read().catch(cutOff)
     bytes += value?.byteLength ?? 0
     if (bytes > maxBytes) throw tooLarge(maxBytes)
-    try {
-      text += decoder.decode(value, { stream: !done })
-    } catch {
-      throw malformed()
-    }
+    text += decode(value, !done)
     if (done) return text
   }
 }
@@ -66,14 +63,6 @@ function checkMediaType(c: Context<AppEnv>, accepted: readonly string[]): void {
     detail: `Send the body with Content-Type: ${accepted.join(' or ')}.`,
     headers: { Accept: accepted.join(', ') },
   })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw malformed()
-  }
 }
 
 function malformed(): Problem {

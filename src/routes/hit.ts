@@ -6,7 +6,7 @@ import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import { typed } from '../http/endpoint.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
-import { readShortJson } from '../http/json-body.ts'
+import { readJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
 import { rememberedQueries } from '../http/url.ts'
 import { isolateOf } from '../isolate.ts'
@@ -147,7 +147,7 @@ export const hit = routes
       try {
         // The query is faster: reading a body costs as much as the rest of a hit.
         const { url } = c.req
-        const hit = url.includes('?') ? readHitQuery(url) : await readShortJson(c, postHit.body)
+        const hit = url.includes('?') ? readHitQuery(url) : await readJson(c, postHit.body)
         // Created in advance: see CountOptions.answerReady.
         const counted = noContent(c, config, 'counted')
         const said = await countVisit(callerOf(c), await visitOf(c, hit))

@@ -172,13 +172,13 @@ async function countOnce(caller: Caller, visit: Visit, window: number, named: bo
   const longest = others.at(-1)?.dedupeSeconds ?? window
   const key = window === 0 ? undefined : await keyOfVisit(caller, visit, counter, window, longest)
   if (key !== undefined && visitors.wasCounted(key)) return ignored(caller, visit, 'duplicate')
-  const increments = [once(counter, key)]
+  const increments: Increment[] = [{ counter, by: 1n, key }]
   let allNamed: boolean | undefined = named
   for (const other of others) {
     for (const place of await countersOfVisit(addresses, other, counter)) {
       const key = await keyOfVisit(caller, visit, place, other.dedupeSeconds!, longest)
       if (key !== undefined && visitors.wasCounted(key)) continue
-      increments.push(once(place, key))
+      increments.push({ counter: place, by: 1n, key })
       // Its key is in the settings, so it needs a name and no permission.
       if (other.visitorsOf !== 'page') allNamed = undefined
     }
@@ -202,10 +202,6 @@ async function countersOfVisit(
   if (visitorsOf === 'page') return [{ ...counter, recordType }]
   const keys = visitorsOf === 'site' ? [SITE_KEY] : prefixes.filter((prefix) => counter.name.startsWith(prefix))
   return Promise.all(keys.map((key) => addresses.find(type, key)))
-}
-
-function once(counter: CounterAddress, key: bigint | undefined): Increment {
-  return key === undefined ? { counter, by: 1n } : { counter, by: 1n, key }
 }
 
 /** Identifies a visit; `undefined`: its visitor is unknown, so it counts every time. @param longest see `Window` */

@@ -6,7 +6,7 @@ export interface Increment {
   counter: CounterAddress
   by: bigint
   /** Slot and batch id of an increment that counts once however often it is sent. Default: those of its request, if any. */
-  key?: bigint
+  key?: bigint | undefined
 }
 
 /** What a batch adds to one slot, and the id by which that slot recognizes the batch. */
