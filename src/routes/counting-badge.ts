@@ -3,16 +3,14 @@ import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import { type AppEnv, Routes } from '../http/hono.ts'
-import { hitOf, reported, saidOf } from '../http/problem-response.ts'
-import { limitReading } from '../http/reading.ts'
-import { decodeKey, rawPathKey, readImageQuery } from '../http/url.ts'
+import { hitOf, saidOf } from '../http/problem-response.ts'
+import { readImageQuery } from '../http/url.ts'
 import { operation, route, userAgent } from '../openapi/contract.ts'
 import { countVisit } from '../service/count-visit.ts'
-import { counterOfKey } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
 import { badgeOf, countShown, type SvgQuery, svgQuery } from './badge.ts'
-import { publicType, refusal, WRONG } from './public-image.ts'
+import { answerImage, type ImageSubject, refusal, WRONG } from './public-image.ts'
 
 export const countingBadgeContract = () =>
   operation(route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery }), {
@@ -72,32 +70,30 @@ interface Shown {
 const LATE: Shown = { said: 'unknown', count: null }
 
 /** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
-export const countingBadges = new Routes<AppEnv>().get('/hit/:type/*', async (c) => {
-  const path = rawPathKey(c)
-  if (!path.endsWith('.svg')) return c.notFound()
-  try {
-    await limitReading(c)
-    if (path.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
-    const type = publicType(c)
-    if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
-    const key = decodeKey(path.slice(0, -'.svg'.length))
-    const counter = await counterOfKey(c.get('isolate').addresses, type, key)
-    const query = readImageQuery(c, svgQuery)
-    const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
-    const { shownCounts } = c.get('isolate')
-    const id = `${counterId(counter)} ${query.period}`
-    if (count !== null) shownCounts.set(id, count)
-    const known = count ?? shownCounts.get(id)
-    const badge = badgeOf(type, known ?? 0n, query)
-    const image = drawBadge(known === undefined ? { ...badge, message: 'unavailable', color: 'lightgrey' } : badge)
-    return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, 'X-Hit': said })
-  } catch (error) {
-    return refused(c, error)
-  }
-})
+export const countingBadges = new Routes<AppEnv>().get('/hit/:type/*', (c) =>
+  answerImage(
+    c,
+    ['svg'],
+    (subject) => countingBadge(c, subject),
+    (problem) => refused(c, problem),
+  ),
+)
 
-function refused(c: Context<AppEnv>, error: unknown, message?: string): Response {
-  const problem = reported(c, error)
+async function countingBadge(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
+  if (counter === null) return c.notFound()
+  if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
+  const query = readImageQuery(c, svgQuery)
+  const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
+  const { shownCounts } = c.get('isolate')
+  const id = `${counterId(counter)} ${query.period}`
+  if (count !== null) shownCounts.set(id, count)
+  const known = count ?? shownCounts.get(id)
+  const badge = badgeOf(type, known ?? 0n, query)
+  const image = drawBadge(known === undefined ? { ...badge, message: 'unavailable', color: 'lightgrey' } : badge)
+  return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, 'X-Hit': said })
+}
+
+function refused(c: Context<AppEnv>, problem: Problem, message?: string): Response {
   const { status, body, headers } = refusal(c, problem, true, message)
   const answer = new Response(body, { status: status >= 500 ? 200 : status, headers })
   answer.headers.set('Cache-Control', CACHE_CONTROL)

@@ -56,11 +56,13 @@ export interface ImageSubject {
  * Answers `/…/TYPE/KEY.FORMAT` and `/…/TYPE.FORMAT`. Every response is an image, errors included: it has no other way to report one.
  * @param formats what the path may end in
  * @param draw throws problems
+ * @param refuse draws them
  */
 export async function answerImage<Format extends string>(
   c: Context<AppEnv>,
   formats: readonly Format[],
   draw: (subject: ImageSubject, format: Format) => Promise<Response>,
+  refuse = (problem: Problem, format: Format) => refusal(c, problem, format !== 'json'),
 ): Promise<Response> {
   // Before decoding: a key may itself end in .svg, and the suffix of the path follows it.
   const key = rawPathKey(c)
@@ -77,12 +79,12 @@ export async function answerImage<Format extends string>(
     const counter = await counterOfKey(c.get('isolate').addresses, type, decodeKey(name))
     return await draw({ type, counter }, format)
   } catch (error) {
-    return refusal(c, reported(c, error), format !== 'json')
+    return refuse(reported(c, error), format)
   }
 }
 
 /** The type that the path names. An image has no token, so other types do not exist for it. @throws {Problem} 404 */
-export function publicType(c: Context<AppEnv>, name?: string): CounterType {
+function publicType(c: Context<AppEnv>, name?: string): CounterType {
   const type = pathType(c, name)
   if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
   return type
