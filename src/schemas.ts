@@ -73,11 +73,14 @@ export function optionalTable<const Entries extends v.ObjectEntries>(entries: En
   return v.optional(settings, {} as v.InferInput<typeof settings>)
 }
 
+/** What is said where a schema has no message. valibot's own messages repeat the input. */
+export const MESSAGES: v.Config<v.BaseIssue<unknown>> = {
+  message: ({ input, expected }) => (input === undefined ? 'is missing' : `must be a ${expected}`),
+}
+
 /** Parses an input that must not be a list: for valibot, a list is an object too. */
 export const parseInput = <Schema extends v.GenericSchema>(schema: Schema, input: unknown) =>
-  v.safeParse(schema, Array.isArray(input) ? null : input, {
-    message: ({ input, expected }) => (input === undefined ? 'is missing' : `must be a ${expected}`),
-  })
+  v.safeParse(schema, Array.isArray(input) ? null : input, MESSAGES)
 
 /**
  * Lists the errors that a schema found, by field, in the order of the schema.

@@ -22,9 +22,12 @@ export async function startSession(c: Context<AppEnv>, token: Token): Promise<vo
   await setSignedCookie(c, name, `${ends}-${token.name}`, secret, { ...options, maxAge: SESSION })
 }
 
+/** Signs the browser out, and lets it forget its time zone. */
 export function endSession(c: Context<AppEnv>): void {
-  const { name, options } = cookieOf(c, 'session')
-  deleteCookie(c, name, options)
+  for (const kind of ['session', 'zone'] as const) {
+    const { name, options } = cookieOf(c, kind)
+    deleteCookie(c, name, options)
+  }
 }
 
 /** The token with which the browser is signed in; `null` if it is not. */
@@ -114,9 +117,4 @@ export function keepVisitorZone(c: Context<AppEnv>, zone: string): void {
   if (!ZONE_FORM.test(zone) || zone === visitorZone(c)) return
   const { name, options } = cookieOf(c, 'zone')
   setCookie(c, name, zone, { ...options, maxAge: LONGEST })
-}
-
-export function forgetVisitorZone(c: Context<AppEnv>): void {
-  const { name, options } = cookieOf(c, 'zone')
-  deleteCookie(c, name, options)
 }

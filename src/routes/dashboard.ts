@@ -8,7 +8,6 @@ import { MIGRATIONS } from '../generated.ts'
 import { ownerTokenProblems, recognize } from '../http/authorization.ts'
 import {
   endSession,
-  forgetVisitorZone,
   isFromOwnPage,
   isMarked,
   keepVisitorZone,
@@ -117,7 +116,6 @@ dashboard.post('/login', guarded, async (c) => {
 dashboard.post('/logout', guarded, (c) => {
   checkOwnPage(c)
   endSession(c)
-  forgetVisitorZone(c)
   return c.redirect(publicPath(c, '/'), 303)
 })
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { midnightOf } from '../counters/calendar.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/contract.ts'
-import { fieldErrors, object, parsed, parseInput, strictObject, textThat, unknownName } from '../schemas.ts'
+import { fieldErrors, MESSAGES, object, parsed, parseInput, strictObject, textThat, unknownName } from '../schemas.ts'
 import { invalidRequest } from './problem.ts'
 
 // Created on first use: all of them take milliseconds of an isolate's start, and most isolates use few.
@@ -34,7 +34,7 @@ export function checkParameters<Shape extends v.ObjectEntries>(
   shape: () => Shape,
   parameters: Record<string, unknown>,
 ) {
-  const parsed = parseInput(schemaOf(shape), parameters)
+  const parsed = v.safeParse(schemaOf(shape), parameters, MESSAGES)
   // Not by the schema: valibot ignores some names, such as `constructor`.
   const unknown = Object.keys(parameters).filter((name) => parameterOf(shape, name) === undefined)
   if (parsed.success && unknown.length === 0) return parsed.output
