@@ -1,6 +1,3 @@
-import * as v from 'valibot'
-import { textThat } from '../schemas.ts'
-
 /** The key of what the options of `createSlottedCounter` name. */
 export const OPTIONS = Symbol('options')
 
@@ -13,7 +10,3 @@ export interface Bindings {
 
 /** A base path: segments that need no encoding in a URL, in HTML or in the name of a cookie. */
 export const BASE_PATH_FORM = /^(?:\/[\w-]*\w)+$/
-const RULE =
-  'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
-
-export const basePath = v.optional(textThat(RULE, (value) => value === '' || BASE_PATH_FORM.test(value)))

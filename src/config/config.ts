@@ -7,7 +7,7 @@ import type { QueueProducer } from '../counters/write/queue.ts'
 import { type FieldError, integer, optionalTable, orNull, parsed, table, textThat } from '../schemas.ts'
 import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
-import { type Bindings, basePath, OPTIONS } from './bindings.ts'
+import { BASE_PATH_FORM, type Bindings, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
 import { type counterType, text } from './counter-types.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
@@ -18,18 +18,14 @@ import { readTokens } from './tokens.ts'
 export const ROLL_UP_CRON = '* * * * *'
 export const PRUNING_CRON = '*/2 * * * *'
 
-const RULE = 'must be the cron expression of a trigger, five fields such as "*/2 * * * *"'
-
-const cron = (by: string) =>
-  v.optional(
-    textThat(RULE, (value) => /^\S+(?: \S+){4}$/.test(value)),
-    by,
-  )
+const cron = textThat('must be the cron expression of a trigger, five fields such as "*/2 * * * *"', (value) =>
+  /^\S+(?: \S+){4}$/.test(value),
+)
 
 /** The triggers of the tasks. One run has too few statements for both. */
 const crons = v.optional(
   v.pipe(
-    table({ roll_up: cron(ROLL_UP_CRON), pruning: cron(PRUNING_CRON) }),
+    table({ roll_up: v.optional(cron, ROLL_UP_CRON), pruning: v.optional(cron, PRUNING_CRON) }),
     v.forward(
       v.check(
         ({ rollUp, pruning }) => rollUp !== pruning,
@@ -65,8 +61,6 @@ export const FREE_SUBREQUESTS = 50
 
 export type Plan = keyof typeof PLANS
 
-const plan = v.optional(v.picklist(['free', 'paid'], 'must be "free" or "paid"'), 'free')
-
 /** The budgets of the background tasks. The defaults are the plan's. */
 function budgetsOf(preset: (typeof PLANS)[Plan]) {
   const { ROLLUP, PRUNING, HISTORY } = preset
@@ -97,14 +91,12 @@ function budgetsOf(preset: (typeof PLANS)[Plan]) {
 const POWERS_OF_TWO = Array.from({ length: Math.log2(MAX_RANGES) + 1 }, (_, power) => 2 ** power)
 const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
 
-const sharding = optionalTable({
-  ranges: v.optional(v.picklist(POWERS_OF_TWO, RANGES_RULE), 1),
-})
+const BASE_PATH_RULE =
+  'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 
 const NETWORK_RULE = 'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"'
 
 const networks = v.array(parsed(parseNetwork, NETWORK_RULE), 'must be a list of networks')
-const exclude = optionalTable({ networks: v.optional(networks, []) })
 
 const binding = <T>(method: keyof T & string, what: string) =>
   orNull(
@@ -142,11 +134,11 @@ const settings = {
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
   NEW_KEY_LIMIT: rateLimit,
-  BASE_PATH: basePath,
+  BASE_PATH: v.optional(textThat(BASE_PATH_RULE, (value) => value === '' || BASE_PATH_FORM.test(value))),
   SITE_NAME: v.optional(text(60), 'Slotted Counter'),
-  PLAN: plan,
-  SHARDING: sharding,
-  EXCLUDE: exclude,
+  PLAN: v.optional(v.picklist(['free', 'paid'], 'must be "free" or "paid"'), 'free'),
+  SHARDING: optionalTable({ ranges: v.optional(v.picklist(POWERS_OF_TWO, RANGES_RULE), 1) }),
+  EXCLUDE: optionalTable({ networks: v.optional(networks, []) }),
   CRONS: crons,
 }
 
