@@ -53,7 +53,7 @@ const messageOf =
     path === undefined ? rule : parseInput(entries[path[0].key as string]!, undefined).issues![0].message
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
-export type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
+type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
 
 /** A strict table of settings, with names in snake case in the configuration and in camel case in the code. */
 export function table<const Entries extends v.ObjectEntries>(entries: Entries) {

@@ -120,11 +120,11 @@ export const ok = <Schema extends v.GenericSchema>(description: string, schema: 
   200: { description, schema },
 })
 
-/** A schema's description, or other members of the OpenAPI document. */
-export type Description = string | Record<string, unknown>
-
-/** A copy of a schema with a description. */
-export function described<Schema extends v.GenericSchema>(schema: Schema, as: Description): Schema {
+/** A copy of a schema with a description, or with other members of the OpenAPI document. */
+export function described<Schema extends v.GenericSchema>(
+  schema: Schema,
+  as: string | Record<string, unknown>,
+): Schema {
   return v.pipe(schema, v.metadata(typeof as === 'string' ? { description: as } : as)) as never
 }
 
@@ -235,24 +235,19 @@ function problemSchema() {
   )
 }
 
-/** A problem document with one of some codes, for the typed client. */
-export type ProblemDocument<Code extends ProblemCode> = Omit<v.InferOutput<typeof problemDocument>, 'code'> & {
-  code: Code
-}
-
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]
 }
-type SentShape<Shape> = OptionalIn<{
-  [K in keyof Shape]: Shape[K] extends v.GenericSchema ? v.InferInput<Shape[K]> : never
-}>
+type SentShape<Shape extends v.ObjectEntries> = OptionalIn<{ [K in keyof Shape]: v.InferInput<Shape[K]> }>
 // biome-ignore lint/complexity/noBannedTypes: the test for "every member is optional"
 type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in Name]: T }
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
 export type None = {}
 
-type InQuery<O> = O extends { query: () => infer Shape } ? Part<'query', SentShape<Shape>> : None
-type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None
+type InQuery<O> = O extends { query: () => infer Shape extends v.ObjectEntries }
+  ? Part<'query', SentShape<Shape>>
+  : None
+type InHeader<O> = O extends { headers: infer Shape extends v.ObjectEntries } ? Part<'header', SentShape<Shape>> : None
 type InBody<O> = O extends { body: { schema: () => infer Schema extends v.GenericSchema } }
   ? Part<'json', v.InferInput<Schema>>
   : None
@@ -282,5 +277,9 @@ type CodeOf<O, Own> = Own | OfRoute<O> | (typeof ANY_REQUEST)[number] | OfTokens
 
 /** The problems in a typed client's response type. Handlers throw them and never return them. */
 export type ProblemOf<O extends Operation> = O extends { problems: readonly (infer Own extends ProblemCode)[] }
-  ? TypedResponse<ProblemDocument<CodeOf<O, Own>>, (typeof PROBLEMS)[CodeOf<O, Own>]['status'], 'json'>
+  ? TypedResponse<
+      Omit<v.InferOutput<typeof problemDocument>, 'code'> & { code: CodeOf<O, Own> },
+      (typeof PROBLEMS)[CodeOf<O, Own>]['status'],
+      'json'
+    >
   : never

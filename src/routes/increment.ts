@@ -138,13 +138,11 @@ export const incrementManyContract = () =>
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, parts) => {
-  const { caller, type, key, counter, query } = parts
-  const { by } = parts.body
+  const { caller, type, key, counter, query, body } = parts
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
-  const idempotency = await idempotencyKey(c, 'count')
-  const options = { key: idempotency, advice: ADVICE }
-  const outcome = await addToCounters(caller, [{ counter, by: BigInt(by) }], options)
-  const answer = { type: type.name, key, added: by }
+  const options = { key: await idempotencyKey(c, 'count'), advice: ADVICE }
+  const outcome = await addToCounters(caller, [{ counter, by: BigInt(body.by) }], options)
+  const answer = { type: type.name, key, added: body.by }
   c.header('X-Hit', outcome)
   if (outcome === 'queued') {
     return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, NO_STORE)

@@ -61,7 +61,7 @@ const ADVICE = 'Do not retry a view.'
 /**
  * Counts a visit, once per visitor and window, and in the types of `also` with it. Continues if the client hangs up.
  * @returns the value of `X-Hit`
- * @throws {Problem}
+ * @throws {Problem | DatabaseFailure}
  */
 export async function countVisit(caller: Caller, received: Visit): Promise<string> {
   const { isolate, waitUntil } = caller
@@ -146,13 +146,9 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
   if (keys.knows(counter)) return true
   const id = counterId(counter)
   const mayBeNew = await newKeys.allows(id, visitor.address)
-  try {
-    if (await keys.admits(counter, { mayBeNew, waitUntil })) return true
-    // A concurrent request for the same new key may have been allowed to create it.
-    return !mayBeNew && newKeys.wasAllowed(id) && (await keys.admits(counter, { waitUntil }))
-  } catch (error) {
-    throw problemOf(error)
-  }
+  if (await keys.admits(counter, { mayBeNew, waitUntil })) return true
+  // A concurrent request for the same new key may have been allowed to create it.
+  return !mayBeNew && newKeys.wasAllowed(id) && (await keys.admits(counter, { waitUntil }))
 }
 
 /**
