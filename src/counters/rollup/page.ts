@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { packedSql, unpack } from '../../database/values.ts'
+import { afterSql } from '../counters-sql.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
@@ -48,19 +49,16 @@ export async function readRollUpPage(
 ): Promise<RollUpPage> {
   // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into it, but not a join.
   const within = bounds === null ? '' : `AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last}`
-  // Spelled out, because MySQL does not use an index for (a, b, c) > (x, y, z).
-  const resume = after
-    ? `AND (s.record_type > ? OR (s.record_type = ? AND s.record_id > ?)
-         OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
-    : ''
+  const [resume, resumeAt] = afterSql(
+    ['s.record_type', 's.record_id', 's.slot'],
+    after && [after.recordType, after.recordId, after.slot],
+  )
   const { rows } = await db.execute(
     `SELECT ${packedSql('s.record_type', 's.record_id', 's.slot', 's.count', TOTAL)}
      FROM slotted_counters AS s FORCE INDEX (pending)
      WHERE s.pending = 1 ${within} ${resume}
      ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
-    after
-      ? [after.recordType, after.recordType, after.recordId, after.recordType, after.recordId, after.slot, limit + 1]
-      : [limit + 1],
+    [...resumeAt, limit + 1],
   )
   const counters: CounterSnapshot[] = []
   for (const row of rows.slice(0, limit)) {
