@@ -101,8 +101,7 @@ async function attemptToMove(
   const targetId = target?.recordId ?? null
   await takeTotals(transaction, counters, targetId)
   await takeSlots(transaction, counters, targetId)
-  if (targetId !== null) await moveHistory(transaction, counters, targetId)
-  else if (rows > 0) await deleteHistory(transaction, db, counters)
+  if (rows > 0) await takeHistory(transaction, db, counters, targetId)
   await markNames(transaction, counters)
 }
 
@@ -165,33 +164,30 @@ const HISTORY = {
   counter_adjustments: 'adjustment_id, kind, adjusted_at, count',
 } as const
 
-async function moveHistory(transaction: Executor, counters: readonly CounterState[], targetId: bigint): Promise<void> {
-  for (const [table, columns] of Object.entries(HISTORY)) {
-    await transaction.execute(
-      `INSERT INTO ${table} (record_type, record_id, ${columns})
-       SELECT record_type, ${targetId}, ${columns} FROM ${table} AS old WHERE ${sameKeySql(counters)}
-       ON DUPLICATE KEY UPDATE count = ${table}.count + VALUES(count)`,
-    )
-    await transaction.execute(`DELETE FROM ${table} WHERE ${sameKeySql(counters)}`)
-  }
-}
-
-/** Deletes the history, and takes it out of that of the types. */
-async function deleteHistory(transaction: Executor, db: Database, counters: readonly CounterState[]): Promise<void> {
-  for (const counter of counters) {
+/** Moves the history, or deletes it and takes it out of that of the types. */
+async function takeHistory(
+  transaction: Executor,
+  db: Database,
+  counters: readonly CounterState[],
+  targetId: bigint | null,
+): Promise<void> {
+  for (const counter of targetId === null ? counters : []) {
     await addToTypes(transaction, await readDeleted(transaction, counter), laneOf(db, counter))
   }
-  for (const table of Object.keys(HISTORY))
+  for (const [table, columns] of Object.entries(HISTORY)) {
+    if (targetId !== null) {
+      await transaction.execute(
+        `INSERT INTO ${table} (record_type, record_id, ${columns})
+         SELECT record_type, ${targetId}, ${columns} FROM ${table} AS old WHERE ${sameKeySql(counters)}
+         ON DUPLICATE KEY UPDATE count = ${table}.count + VALUES(count)`,
+      )
+    }
     await transaction.execute(`DELETE FROM ${table} WHERE ${sameKeySql(counters)}`)
+  }
 }
 
 /** The most rows of slots, history and adjustments that one change deletes or moves. */
 export const MAX_ROWS = 50_000
-
-interface Slot {
-  slot: bigint
-  count: bigint
-}
 
 /** A counter at one instant, and the target of its move: the counter of another key in the same type. */
 interface CounterState extends CounterPlace {
@@ -201,7 +197,7 @@ interface CounterState extends CounterPlace {
   /** The version of its total; `null` if it has none. */
   version: bigint | null
   /** In primary key order. */
-  slots: Slot[]
+  slots: { slot: bigint; count: bigint }[]
   pending: bigint
   adjustments: bigint
   target: { exists: boolean; total: bigint; version: bigint | null }
@@ -223,53 +219,43 @@ async function readStates(
   const where = `WHERE ${sameKeySql(counters)}`
   const counted = (table: string) =>
     `UNION ALL SELECT 'rows', COUNT(*), 0, 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
-  const targets = counters.map(({ recordType }) => ({ recordType, recordId: targetId }))
+  const targets = targetId === null ? [] : counters.map(({ recordType }) => ({ recordType, recordId: targetId }))
   const { rows } = await db.execute(
     `SELECT 'total' AS part, version AS id, count, record_type FROM counter_totals ${where}
      UNION ALL SELECT 'name', 0, 0, record_type FROM counter_names ${where} AND gone_hour IS NULL
      UNION ALL SELECT 'adjustments', 0, SUM(count), record_type FROM counter_adjustments ${where} GROUP BY record_type
-     ${['counter_history', 'counter_periods', 'counter_adjustments'].map(counted).join('\n')}
+     ${Object.keys(HISTORY).map(counted).join('\n')}
      ${targets.map(targetSql).join('\n')}
      UNION ALL (SELECT 'slot', slot, count, record_type FROM slotted_counters ${where} AND pending = 1 LIMIT ${MAX_ROWS + 1})`,
   )
   const parts = Map.groupBy(rows, ({ part, record_type }) => `${part} ${record_type}`)
-  const slots = rows.filter(({ part }) => part === 'slot').length
-  return {
-    states: counters.map((counter) => stateOf(counter, parts)),
-    rows: (parts.get('rows 0') ?? []).reduce((sum, { id }) => sum + Number(toBigInt(id)), slots),
-  }
+  const states = counters.map(({ recordType, recordId }): CounterState => {
+    const all = (part: string) => parts.get(`${part} ${recordType}`) ?? []
+    const totalOf = (part: string) => {
+      const [row] = all(part)
+      return row ? { version: toBigInt(row.id), total: toBigInt(row.count) } : { version: null, total: 0n }
+    }
+    const slots = all('slot')
+      .map(({ id, count }) => ({ slot: toBigInt(id), count: toBigInt(count) }))
+      .sort((a, b) => (a.slot < b.slot ? -1 : 1))
+    const own = totalOf('total')
+    const ofTarget = totalOf('target')
+    return {
+      recordType,
+      recordId,
+      ...own,
+      exists: own.version !== null || slots.length > 0 || all('name').length > 0,
+      slots,
+      pending: slots.reduce((sum, { count }) => sum + count, 0n),
+      adjustments: toBigInt(all('adjustments')[0]?.count ?? 0),
+      target: { ...ofTarget, exists: ofTarget.version !== null || all('target slot').length > 0 },
+    }
+  })
+  const slots = states.reduce((sum, { slots }) => sum + slots.length, 0)
+  return { states, rows: (parts.get('rows 0') ?? []).reduce((sum, { id }) => sum + Number(toBigInt(id)), slots) }
 }
 
-/** @param parts the rows by part and type */
-function stateOf(
-  { recordType, recordId }: CounterPlace,
-  parts: ReadonlyMap<string, Record<string, unknown>[]>,
-): CounterState {
-  const all = (part: string) => parts.get(`${part} ${recordType}`) ?? []
-  const totalOf = (part: string) => {
-    const [row] = all(part)
-    return row ? { version: toBigInt(row.id), total: toBigInt(row.count) } : { version: null, total: 0n }
-  }
-  const slots = all('slot')
-    .map(({ id, count }): Slot => ({ slot: toBigInt(id), count: toBigInt(count) }))
-    .sort((a, b) => (a.slot < b.slot ? -1 : 1))
-  const own = totalOf('total')
-  const ofTarget = totalOf('target')
-  return {
-    recordType,
-    recordId,
-    ...own,
-    exists: own.version !== null || slots.length > 0 || all('name').length > 0,
-    slots,
-    pending: slots.reduce((sum, { count }) => sum + count, 0n),
-    adjustments: toBigInt(all('adjustments')[0]?.count ?? 0),
-    target: { ...ofTarget, exists: ofTarget.version !== null || all('target slot').length > 0 },
-  }
-}
-
-function targetSql({ recordType, recordId }: { recordType: number; recordId: bigint | null }): string {
-  if (recordId === null) return ''
-  const target = { recordType, recordId }
+function targetSql(target: CounterPlace): string {
   return `UNION ALL SELECT 'target', version, count, record_type FROM counter_totals WHERE ${counterSql(target)}
      UNION ALL (SELECT 'target slot', 0, 0, record_type FROM ${pendingSlotsSql(target)} LIMIT 1)`
 }
