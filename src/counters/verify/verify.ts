@@ -302,9 +302,8 @@ function toMismatch(row: Record<string, unknown>, recordType = Number(row.record
 async function firstDayWithHours(db: Executor, { at, hourDays }: HourRule): Promise<string> {
   const oldest = await readOldestHour(db)
   const today = startOf('day', at).getTime()
-  const yesterday = today - DAY_MS
-  const afterOldest = oldest === null ? yesterday : startOf('day', oldest).getTime() + DAY_MS
+  const afterOldest = oldest === null ? today : startOf('day', oldest).getTime() + DAY_MS
   // A margin of one day for clock differences and time limits.
   const kept = today - (hourDays - 1) * DAY_MS
-  return dayText(Math.max(Math.min(yesterday, afterOldest), Math.min(kept, yesterday)))
+  return dayText(Math.min(today - DAY_MS, Math.max(afterOldest, kept)))
 }
