@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { RolledCache } from '../../../../src/counters/read/rolled-cache.ts'
-import { ReadsByRange, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import { ReadsByRange, RolledCache, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 
