@@ -81,8 +81,9 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', h.record_type, h.record_id, d.count IS NOT NULL, h.period_start) … ORDER BY": 'all shards',
   "SELECT CONCAT_WS(' ', h.record_type, h.record_id, d.count IS NOT NULL, h.period_start) … h.record_id > … ORDER BY":
     'all shards',
-  'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … ORDER BY': 'all shards',
-  'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … h.range_lane > … ORDER BY': 'all shards',
+  "SELECT CONCAT_WS(' ', h.record_type, h.range_lane, d.count IS NOT NULL, h.period_start) … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', h.record_type, h.range_lane, d.count IS NOT NULL, h.period_start) … h.range_lane > … ORDER BY":
+    'all shards',
   'SELECT applied_at FROM slotted_counter_migrations': 'single shard',
   'SELECT holder, leased_until': 'list or single shard',
   'SELECT n.name, t.count … FROM counter_periods': 'all shards',
