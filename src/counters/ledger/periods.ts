@@ -93,21 +93,21 @@ export interface CalendarAmounts {
 
 /** The rows by which amounts change the history of their types. */
 function rowsOfTypes({ hourly = [], daily = [], undated = [] }: CalendarAmounts, rangeLane: bigint): string {
-  const ofTypes = new RowSums()
+  const rows: [address: string, amount: bigint][] = []
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of Map.groupBy(amounts, ({ at }) => at.getTime())) {
       const starts = periods.map((period) => startSql(period, new Date(at)))
       for (const [recordType, amount] of amountsByType(some)) {
-        for (const start of starts) ofTypes.add(`${recordType},${start},${lane}`, amount)
+        for (const start of starts) rows.push([`${recordType},${start},${lane}`, amount])
       }
     }
   }
   addPeriods(hourly, HOURLY, rangeLane)
   addPeriods(daily, CALENDAR, rangeLane + IMPORT_LANE)
   for (const [recordType, amount] of amountsByType(undated.filter(({ amount }) => amount !== 0n))) {
-    ofTypes.add(`${recordType},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
+    rows.push([`${recordType},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount])
   }
-  return ofTypes.rows()
+  return summedRows(rows)
 }
 
 /** Amounts by type, summed first because there are far more amounts than types and periods. */
@@ -121,11 +121,10 @@ function amountsByType(amounts: readonly PeriodAmount[]): Map<number, bigint> {
 function rowsOfCounters(amounts: readonly DayAmount[]): string {
   const byCounter = Map.groupBy(amounts, ({ recordType, recordId }) => `${recordType},${recordId},`)
   const rows = [...byCounter].map(([counter, ofCounter]) => {
-    const sums = new RowSums()
-    for (const { at, amount } of ofCounter) {
-      for (const period of CALENDAR) sums.add(startSql(period, at), amount)
-    }
-    return sums.rows(counter)
+    const amounts = ofCounter.flatMap(({ at, amount }) =>
+      CALENDAR.map((period): [string, bigint] => [startSql(period, at), amount]),
+    )
+    return summedRows(amounts, counter)
   })
   return rows.join(',')
 }
@@ -141,18 +140,12 @@ export async function readOldestHour(db: Executor): Promise<Date | null> {
   return toDate(rows[0]?.oldest ?? null)
 }
 
-class RowSums {
-  readonly #sums = new Map<string, bigint>()
-
-  add(address: string, amount: bigint): void {
-    this.#sums.set(address, (this.#sums.get(address) ?? 0n) + amount)
-  }
-
-  /** The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders. */
-  rows(prefix = ''): string {
-    return [...this.#sums]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([address, sum]) => `(${prefix}${address},${sum})`)
-      .join(',')
-  }
+/** The rows of an INSERT with the sum of each address, sorted so that no two transactions lock rows in opposite orders. */
+function summedRows(amounts: readonly [address: string, amount: bigint][], prefix = ''): string {
+  const sums = new Map<string, bigint>()
+  for (const [address, amount] of amounts) sums.set(address, (sums.get(address) ?? 0n) + amount)
+  return [...sums]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([address, sum]) => `(${prefix}${address},${sum})`)
+    .join(',')
 }
