@@ -109,7 +109,7 @@ function namesSql(list: string): string {
   return `SELECT ${columns} FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
 }
 
-/** The rows of charts. Away from UTC, the hours between the midnight of the zone and that of UTC with the same date are summed. */
+/** The rows of charts. Away from UTC, they include the hours between the midnights of the zone and of UTC with the same date. */
 function chartSources(range: HistoryRange, firstHour: number): HistorySource[] {
   const { by, zone, edges } = range
   if (by === 'hour') return sourcesOf(range)

@@ -87,7 +87,7 @@ function unitSources({ range }: ChosenPeriod, hoursSince: number): HistorySource
   return [...sourcesOf(range), ...days, ...ofDays]
 }
 
-/** The units of a period, and the same parts of its predecessor. `counts` and `imported` are about the units of its range. */
+/** The units of a period, and the same parts of its predecessor. @param counts of its range @param imported indexes of its range */
 function unitsOf(
   { by, range, first, earlier }: ChosenPeriod,
   counts: readonly bigint[],

@@ -193,7 +193,7 @@ async function readTypeRows(
   return unpacked(rows)
 }
 
-/** A part is a unit of the history, or as below. The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
+/** `part`: the unit of a count, or what else a row has. `at`: in hours since 1970; of an adjustment in milliseconds. */
 type Row = [part: string, at: number, kind: number, count: bigint]
 
 /** The part of the row with the first day or month. */

@@ -128,8 +128,11 @@ export const hoursSql = (time: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', $
 const MONTH_SQL = 'EXTRACT(YEAR_MONTH FROM period_start)'
 
 const PACKED_BY = {
-  ...{ hours: 'DATE(period_start)', hour: 'DATE(period_start)' },
-  ...{ day: `${MONTH_SQL}, DAY(period_start) > 16`, week: MONTH_SQL, month: 'YEAR(period_start)' },
+  hours: 'DATE(period_start)',
+  hour: 'DATE(period_start)',
+  day: `${MONTH_SQL}, DAY(period_start) > 16`,
+  week: MONTH_SQL,
+  month: 'YEAR(period_start)',
 }
 
 /**
@@ -150,7 +153,7 @@ export function packedRowsSql(source: HistorySource, second: string, from: strin
       GROUP BY ${groupBy === undefined ? '' : `${groupBy}, `}${PACKED_BY[unit]}`
 }
 
-/** The same of a single count. */
+/** Two columns for `unpackCounts` that have a single count. */
 export function oneCountSql(time: string, count: string): [sum: string, counts: string] {
   return [count, `CONCAT(${hoursSql(time)}, ':', ${count})`]
 }
