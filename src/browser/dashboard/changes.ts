@@ -1,11 +1,21 @@
 import { pageAddress } from './address.ts'
-import { adjustCount, countOf, findCounter, type Move, moveCounter, newKey, setCount } from './api.ts'
+import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
-import { readTypedCount, showChange, showCount } from './counts.ts'
+import { type Count, readTypedCount, showChange, showCount } from './counts.ts'
 import { byId, element, keyText, withStorage } from './elements.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** What happens to a counter; with `also`, to those of its key in the types that its type names so too. */
+interface Move {
+  action: 'delete' | 'rename' | 'merge'
+  type: string
+  key: string
+  /** The other key; empty for deletions. */
+  other: string
+  also: boolean
+}
 
 /** What the next page says. `undoes`: it took back an earlier rename, and is not offered again. */
 type Done = Move & { undoes?: true }
@@ -41,10 +51,14 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     if (!isConfirmed) return
     clearDone()
     try {
-      const added = BigInt((await setCount(type, key, count)) ?? count - before)
+      // A JavaScript number would round the digits. If only a lost answer told by how much it changed, the difference is a guess.
+      const answer = await change<{ added: Count | null }>('PUT', counterPath(type, key), `{"count":${count}}`)
+      const added = BigInt(answer.added ?? count - before)
       const id = newKey()
+      // As an adjustment: what is counted meanwhile stays.
+      const back = JSON.stringify({ counters: [{ type, key, count: String(-added) }] })
       const undo = async () => {
-        await adjustCount(type, key, -added, id)
+        await change('POST', path('imports'), back, id)
         showDone([`Undone: ${showChange(-added)}.`])
         changed()
       }
@@ -244,4 +258,49 @@ function showDone(what: readonly (string | Node)[], undo?: () => Promise<void>):
 
 function clearDone(): void {
   byId('done').replaceChildren()
+}
+
+function newKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-')
+}
+
+async function countOf(type: string, key: string): Promise<bigint> {
+  const { counters } = await ask<{ counters: { count: Count }[] }>('GET', counterPath(type, key))
+  return BigInt(counters[0]!.count)
+}
+
+/** Finds the counter of a typed key, which the type may spell otherwise: the first one that begins with it. @throws {ApiError} */
+async function findCounter(type: string, key: string): Promise<{ key: string; count: Count } | null> {
+  const query = new URLSearchParams({ prefix: key, limit: '1' })
+  const found = await ask<{ counters: { key: string; count: Count }[] }>('GET', `${path('search', type)}?${query}`)
+  const [first] = found.counters
+  return first?.key.length === key.length ? first : null
+}
+
+/** @param id repeats with the same one take effect once; default: a new one @throws {ApiError} */
+async function moveCounter({ action, type, key, other, also }: Move, id?: string): Promise<void> {
+  const query = also ? { also: 'true' } : {}
+  const body = { rename: JSON.stringify({ to: other }), merge: JSON.stringify({ into: other }) }
+  if (action === 'delete') await change('DELETE', counterPath(type, key, query), undefined, id)
+  else await change('POST', counterPath(type, key, query, action), body[action], id)
+}
+
+/**
+ * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
+ * @throws {ApiError} with status 0 if the outcome still is
+ */
+function change<Answer>(method: string, path: string, body?: string, key = newKey()): Promise<Answer> {
+  const isUnknown = (error: unknown) =>
+    error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown')
+  const attempt = () => ask<Answer>(method, path, body, key)
+  return attempt()
+    .catch((error) => (isUnknown(error) ? attempt() : Promise.reject(error)))
+    .catch((error) => {
+      throw isUnknown(error) ? new ApiError(0, { code: 'outcome_unknown' }) : error
+    })
+}
+
+/** The path of a counter. Its key is in the query, because a path cannot have the keys "." and "..". */
+function counterPath(type: string, key: string, query: Record<string, string> = {}, ...action: string[]): string {
+  return `${path('counters', type, ...action)}?${new URLSearchParams({ key, ...query })}`
 }
