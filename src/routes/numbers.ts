@@ -57,20 +57,17 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<s
   if (tz === undefined) return ''
   const { period, from, to, by, find = '' } = c.req.query()
   const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
+  // As the page's script reads it: `readView` in src/browser/dashboard/address.ts.
   const view = {
     period: custom ? 'custom' : (PERIOD_NAMES.find((name) => name === period && name !== 'custom') ?? '30d'),
     tz,
     ...(custom && { from, to }),
     by: CHART_UNITS.find((name) => name === by),
   } as const
-  // As the page's script writes it: `numbersQuery` in src/browser/dashboard/numbers.ts.
-  const parameters = Object.entries({ type: page.type.name, key: page.key, ...view, find: find || undefined })
-  const given = parameters.filter((parameter): parameter is [string, string] => parameter[1] !== undefined)
-  const query = new URLSearchParams(given).toString()
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
-    return numbersElement(query, await pageNumbers(c, page, db, { ...view, find, rows: DEFAULT_ROWS }))
+    return numbersElement(tz, await pageNumbers(c, page, db, { ...view, find, rows: DEFAULT_ROWS }))
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.
     const problem = problemOf(error)

@@ -10,6 +10,7 @@ interface Kind {
   text?(subject: snippets.Subject, visitors: DOMStringMap): string
 }
 
+const FORMATS: Record<string, typeof snippets.inHtml> = { html: snippets.inHtml, markdown: snippets.inMarkdown }
 const NUMBERS = 'Needs the script in the same page, which writes numbers for the visitor’s language.'
 const KINDS: Record<string, Kind> = {
   counting: { hint: 'Counts each time it is loaded: for README files and profiles.' },
@@ -53,7 +54,8 @@ export function startBuilder(subject: snippets.Subject): void {
     const preview = snippets.imageAddress(isChart ? 'chart' : 'badge', subject, look)
     const image = kind === 'counting' ? snippets.imageAddress('hit', subject, look) : preview
     const alt = isChart ? `Chart of ${subject.unit}` : label || subject.unit
-    byId<HTMLTextAreaElement>('snippet-code').value = text?.(subject, form.dataset) ?? imageAs(format, image, alt)
+    byId<HTMLTextAreaElement>('snippet-code').value =
+      text?.(subject, form.dataset) ?? FORMATS[format]?.(image, alt) ?? image
     clearTimeout(timer)
     if (text !== undefined || previews[0]!.src === preview) return
     timer = setTimeout(() => {
@@ -66,9 +68,4 @@ export function startBuilder(subject: snippets.Subject): void {
   form.addEventListener('submit', (event) => event.preventDefault())
   // The previews are loaded once the form is open.
   byId('builder').addEventListener('toggle', write, { once: true })
-}
-
-function imageAs(format: string, image: string, alt: string): string {
-  if (format === 'html') return snippets.inHtml(image, alt)
-  return format === 'markdown' ? snippets.inMarkdown(image, alt) : image
 }

@@ -44,10 +44,8 @@ export function keyText(key: string): HTMLElement {
 
 /** Sets a text if it differs, so that selected text stays selected and screen readers do not repeat it. */
 export function setText(id: string, text: string): void {
-  const { firstChild, childNodes } = byId(id)
-  if (childNodes.length === 1 && firstChild instanceof Text) {
-    if (firstChild.data !== text) firstChild.data = text
-  } else if (text !== '') byId(id).textContent = text
+  const holder = byId(id)
+  if (holder.textContent !== text) holder.textContent = text
 }
 
 /** Starts a button whose work takes a while. It says what the work says meanwhile, and at last what it returns or what failed. */

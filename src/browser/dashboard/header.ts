@@ -102,10 +102,10 @@ function showStatus({ problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }
   problemCount = problems.length
   showDot()
   const list = byId('problems')
-  const details = problems.map(({ detail }) => detail)
+  const items = problems.map(({ detail }) => element('li', {}, detail))
   // Screen readers would repeat an unchanged list.
-  if (details.join() === [...list.children].map(({ textContent }) => textContent).join()) return
-  list.replaceChildren(...details.map((detail) => element('li', {}, detail)))
+  if (list.textContent === items.map(({ textContent }) => textContent).join('')) return
+  list.replaceChildren(...items)
   list.hidden = problems.length === 0
 }
 

@@ -1,6 +1,4 @@
-import { basePath, type View } from './address.ts'
-import { ask } from './api.ts'
-import { type Count, parseExactly } from './counts.ts'
+import type { Count } from './counts.ts'
 
 /** A count, its compared part, and the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {
@@ -96,29 +94,3 @@ const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
 const isKnown = /^(?:UTC|GMT|[A-Z]\w+\/[\w+/-]+)$/.test(timeZone) && timeZone !== 'Etc/Unknown'
 /** The visitor's time zone. Browsers that hide it report a name such as Etc/Unknown, and use UTC. */
 export const TIME_ZONE = isKnown ? timeZone : 'UTC'
-
-/** The rows of a list at first. */
-export const ROWS = 10
-
-/** Takes the numbers that the page includes; `null` if they were taken or belong to another view. */
-export function takeIncluded(query: string): Numbers | null {
-  const holder = document.getElementById('numbers')
-  if (holder === null) return null
-  holder.remove()
-  return holder.dataset.query === query ? (parseExactly(holder.textContent ?? '') as Numbers) : null
-}
-
-/** The query for the numbers of a type, or of a counter if there is a key. */
-export function numbersQuery(about: { type: string; key?: string }, view: View, rows: number): string {
-  const { period, from, to, by, find } = view
-  const shown = { period, tz: TIME_ZONE, from, to, by, find, rows: rows === ROWS ? '' : String(rows) }
-  const given = Object.entries(shown).filter(([, value]) => value !== '')
-  return new URLSearchParams({ ...about, ...Object.fromEntries(given) }).toString()
-}
-
-/** @throws {ApiError} */
-export function askNumbers(query: string): Promise<Numbers> {
-  // Public pages name their own source.
-  const source = document.querySelector('main')?.dataset.numbers ?? `${basePath()}/numbers`
-  return ask<Numbers>('GET', `${source}?${query}`)
-}

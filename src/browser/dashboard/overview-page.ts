@@ -6,8 +6,8 @@ import { type Count, showCount, showUnits } from './counts.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, setText, unitOf } from './elements.ts'
 import { startMenu } from './header.ts'
-import { type ListedCounter, ROWS, type TypeNumbers } from './numbers.ts'
-import { type Asked, startNumbers } from './page-numbers.ts'
+import type { ListedCounter, TypeNumbers } from './numbers.ts'
+import { type Asked, ROWS, startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startTopList } from './top-list.ts'
 
@@ -63,9 +63,8 @@ export function startOverviewPage(type: string): void {
     const text = input.value
     const isAnswer = text === view.find
     const { counters, more: hasMore } = numbers.list
-    const found = isAnswer
-      ? counters
-      : filtered(text, counters, leadingOf === listOf({ ...view, find: '' }) ? leading : [])
+    const others = leadingOf === listOf({ ...view, find: '' }) ? leading : []
+    const found = isAnswer ? counters : filtered(text, [...others, ...counters])
     showRows(found.slice(0, rows), asked)
     more.hidden = rows >= MAX_ROWS || (found.length <= rows && !(isAnswer && hasMore))
     if (focusAt !== null) list.children[focusAt]?.querySelector('a')?.focus()
@@ -138,13 +137,11 @@ function listMessage({ list: { counters, more, certain, ranked } }: TypeNumbers,
   return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
 }
 
-/** The counters whose keys contain a text, in any case, in the order of their counts. Each key once: the first one counts. */
-function filtered(text: string, ...lists: readonly (readonly ListedCounter[])[]): ListedCounter[] {
+/** The counters whose keys contain a text, in any case, in the order of their counts. Each key once: the last one counts. */
+function filtered(text: string, counters: readonly ListedCounter[]): ListedCounter[] {
   const wanted = text.toLowerCase()
-  const byKey = new Map<string, ListedCounter>()
-  for (const counter of lists.flat()) {
-    if (!byKey.has(counter.key) && counter.key.toLowerCase().includes(wanted)) byKey.set(counter.key, counter)
-  }
+  const found = counters.filter(({ key }) => key.toLowerCase().includes(wanted))
+  const byKey = new Map(found.map((counter) => [counter.key, counter]))
   return [...byKey.values()].sort((a, b) => Number(BigInt(b.count) - BigInt(a.count)))
 }
 

@@ -1,21 +1,25 @@
-import { keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
+import { basePath, keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
+import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startChart } from './chart.ts'
-import { type Count, directionOf, showChange, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
+import {
+  type Count,
+  directionOf,
+  parseExactly,
+  showChange,
+  showCount,
+  showGrowth,
+  showUnits,
+  type Unit,
+} from './counts.ts'
 import { byId, setText, unitOf } from './elements.ts'
 import { showClock, showDays } from './format-time.ts'
 import { showLive } from './header.ts'
-import {
-  askNumbers,
-  type ChartNumbers,
-  type Compared,
-  type Numbers,
-  numbersQuery,
-  ROWS,
-  takeIncluded,
-} from './numbers.ts'
+import { type ChartNumbers, type Compared, type Numbers, TIME_ZONE } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
+/** The rows of a list at first. */
+export const ROWS = 10
 const EVERY_MS = 30_000
 /** The longest pause: a page that is open shows what was counted a minute after its roll-up at the latest. */
 const AT_MOST_MS = 60_000
@@ -36,7 +40,10 @@ export function startNumbers<N extends Numbers>(
   showMore: (numbers: N, asked: Asked) => void,
   rows = ROWS,
 ) {
-  const [of, ofAlso] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
+  const main = byId('main')
+  const [of, ofAlso] = [unitOf(main), unitOf(byId('period'))]
+  // Public pages name their own source.
+  const source = main.dataset.numbers ?? `${basePath()}/numbers`
   const showCard = startChartCard(Object.values(about).join('-'), [of, ofAlso], change)
   let view = readView()
   // The query and the numbers on the page.
@@ -44,7 +51,8 @@ export function startNumbers<N extends Numbers>(
   let latest: N | undefined
   let announcedAt = 0
 
-  const query = () => numbersQuery(about, view, rows)
+  const query = () => queryOf(about, view, rows)
+  const askFor = (query: string) => ask<N>('GET', `${source}?${query}`)
   const show = (numbers: N, of: string): Outcome => {
     const asked = of !== shown
     showLive(true, numbers.recent)
@@ -70,7 +78,7 @@ export function startNumbers<N extends Numbers>(
     const wanted = query()
     if (wanted !== shown) busy(true)
     try {
-      const numbers = (await askNumbers(wanted)) as N
+      const numbers = await askFor(wanted)
       // If the visitor has chosen another view meanwhile, a later request is under way.
       return wanted === query() ? show(numbers, wanted) : 'changed'
     } catch (error) {
@@ -85,7 +93,7 @@ export function startNumbers<N extends Numbers>(
 
   // Before the list is filled: its links have the period.
   keepPeriodInLinks(view)
-  const included = takeIncluded(query()) as N | null
+  const included = rows === ROWS ? includedNumbers<N>() : null
   if (included !== null) show(included, query())
   else busy(true)
   const pressPeriod = startPeriodChoice(change)
@@ -117,9 +125,20 @@ export function startNumbers<N extends Numbers>(
       refresh()
     },
     /** Reads the numbers with another number of rows, without showing them. @throws {ApiError} */
-    ask: (rows: number, more?: Partial<View>) =>
-      askNumbers(numbersQuery(about, { ...view, ...more }, rows)) as Promise<N>,
+    ask: (rows: number, more?: Partial<View>) => askFor(queryOf(about, { ...view, ...more }, rows)),
   }
+}
+
+/** The numbers that the page includes, for its address; `null` if it has none, or those of another time zone. */
+function includedNumbers<N extends Numbers>(): N | null {
+  const holder = document.getElementById('numbers')
+  return holder?.dataset.zone === TIME_ZONE ? (parseExactly(holder.textContent) as N) : null
+}
+
+function queryOf(about: { type: string; key?: string }, { show, ...view }: View, rows: number): string {
+  const shown = { ...view, tz: TIME_ZONE, rows: rows === ROWS ? '' : String(rows) }
+  const given = Object.entries(shown).filter(([, value]) => value !== '')
+  return new URLSearchParams({ ...about, ...Object.fromEntries(given) }).toString()
 }
 
 /** Why the chart of all time does not add up to the total. */

@@ -10,9 +10,8 @@ import { countKeys, findCounters, searchedPrefix } from '../../counters/read/sea
 import { toJsonNumber } from '../../database/values.ts'
 import { firstHour, periodOf, type Source } from './numbers-query.ts'
 
-/** The most rows and units of the small charts. A file with more rows has none. */
-const MAX_CHARTS = 100
-const MAX_CHART_UNITS = 100
+/** The most rows with small charts, and the most units of these. A file with more rows has none. */
+const MAX_CHARTED = 100
 /** The most counters that are counted for the heading of the list. */
 const MAX_COUNTED = 1_000
 
@@ -46,7 +45,7 @@ export async function readList(
   ])
   const others = also && counters.map(({ recordId }) => ({ recordType: also.recordType, recordId }))
   const units = period.range.edges.length - 1 - period.first
-  const hasCharts = counters.length <= MAX_CHARTS && (asked.period === 'all' || units <= MAX_CHART_UNITS)
+  const hasCharts = counters.length <= MAX_CHARTED && (asked.period === 'all' || units <= MAX_CHARTED)
   // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
   const since = spans && { ...spans.before, to: chosen.from, nextDay: chosen.firstDay }
   const shownRows = {

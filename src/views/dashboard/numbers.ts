@@ -45,11 +45,11 @@ export function options(texts: Record<string, string>): Html {
   return html`${Object.entries(texts).map(([value, text]) => html`<option value="${value}">${text}</option>`)}`
 }
 
-/** Numbers as data in a page, so that its script need not ask for them first. @param query for which the script takes them */
-export function numbersElement(query: string, numbers: unknown): string {
+/** Numbers as data in a page, so that its script need not ask for them first. @param zone the script takes those of its own */
+export function numbersElement(zone: string, numbers: unknown): string {
   // No key may end the element.
   const json = JSON.stringify(numbers).replaceAll('<', '\\u003c')
-  return String(html`<script type="application/json" id="numbers" data-query="${query}">${raw(json)}</script>\n`)
+  return String(html`<script type="application/json" id="numbers" data-zone="${zone}">${raw(json)}</script>\n`)
 }
 
 function tiles(also: CounterType | undefined, days: boolean): Html {

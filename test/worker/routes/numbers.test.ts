@@ -193,10 +193,10 @@ describe('A page', () => {
     expect(await page('')).not.toContain('id="numbers"')
     expect(await page('Europe/Nowhere')).not.toContain('id="numbers"')
     const html = await page('Europe/Berlin')
-    const [, query, json] = /<script type="application\/json" id="numbers" data-query="([^"]*)">(.*?)<\/script>/.exec(
+    const [, zone, json] = /<script type="application\/json" id="numbers" data-zone="([^"]*)">(.*?)<\/script>/.exec(
       html,
     )!
-    expect(query).toBe('type=page_view&amp;period=7d&amp;tz=Europe%2FBerlin')
+    expect(zone).toBe('Europe/Berlin')
     expect(JSON.parse(json!)).toMatchObject({ timeZone: 'Europe/Berlin', chart: { by: 'day' } })
   })
 
