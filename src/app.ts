@@ -37,7 +37,7 @@ function makeApp() {
   const app = new Hono<AppEnv>(belowBase)
 
   // Before the middlewares, which a hit does not need.
-  app.route('/', hit)
+  hit(app)
 
   app.use(requestId())
   app.use(async (c, next) => {
@@ -48,8 +48,7 @@ function makeApp() {
   app.use('/badge/*', timed)
   app.use('/chart/*', timed)
 
-  for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
-  for (const routes of BROWSER_ROUTES) app.route('/', routes)
+  for (const add of [...PROGRAM_ROUTES, ...BROWSER_ROUTES]) if (add !== hit) add(app)
 
   app.notFound((c) => {
     const methods = methodsOf(app, c.req.path)
@@ -95,7 +94,8 @@ function failed(error: Error, c: Context<AppEnv>): Response | Promise<Response> 
  */
 const hot = new Hono<AppEnv>({
   getPath: (request, options) => getPath(request).slice(basePathOf(options?.env ?? {}).length),
-}).route('/', hit)
+})
+hit(hot)
 hot.onError(failed)
 hot.notFound((c) => wholeApp().fetch(c.req.raw, c.env, c.executionCtx))
 

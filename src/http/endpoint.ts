@@ -9,7 +9,7 @@ import type { Caller } from '../service/caller.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, authorizeForAll, checkTypes } from './authorization.ts'
 import { callerOf } from './caller.ts'
-import { type AppEnv, Routes } from './hono.ts'
+import type { AppEnv, HonoApp } from './hono.ts'
 import { readJson } from './json-body.ts'
 import { tellHit } from './problem-response.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
@@ -20,8 +20,10 @@ type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
   ? `${Head}:${Name}${HonoPath<Tail>}`
   : Path
 
-/** The type of an endpoint for Hono's client. */
-type TypedRoutes<O extends Operation> = TypedHono<
+/** Adds an endpoint to an app. Returns it with the endpoint's type for Hono's client. */
+type Endpoint<O extends Operation> = (
+  app: HonoApp,
+) => TypedHono<
   AppEnv,
   ToSchema<O['method'], HonoPath<O['path']> & string, { in: InputOf<O>; out: InputOf<O> }, AnswerOf<O> | ProblemOf<O>>,
   '/'
@@ -56,7 +58,7 @@ type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in
 export function endpoint<C extends Contract>(
   route: Route,
   handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
-): TypedRoutes<ReturnType<C>> {
+): Endpoint<ReturnType<C>> {
   const { path, access, typesInBody = false, problemHeaders = [] } = route
   const ofSomeTypes = typesInBody || path.includes('{type}')
   const partsOf = partsReader<ReturnType<C>>(route)
@@ -67,7 +69,7 @@ export function endpoint<C extends Contract>(
     const answer = await handler(c, await partsOf(c))
     return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
   }
-  return routesOf(route, problemHeaders.includes('X-Hit') ? [tellHit, answered] : [answered])
+  return (app) => add(app, route, problemHeaders.includes('X-Hit') ? [tellHit, answered] : [answered])
 }
 
 /**
@@ -81,7 +83,7 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     c: Context<AppEnv>,
     parts: Parts<ReturnType<C>> & { type: CounterType },
   ) => Promise<{ answer: Data<ReturnType<C>>; maxAge: number | null }>,
-): TypedRoutes<ReturnType<C>> {
+): Endpoint<ReturnType<C>> {
   const partsOf = partsReader<ReturnType<C>>(route)
   const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
@@ -90,8 +92,10 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
     return jsonAnswer(c, answer, `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`)
   }
-  const routes = new Routes<AppEnv>().on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
-  return routes.route('/', routesOf(route, [revalidated, handler])) as never
+  return (app) => {
+    app.on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
+    return add(app, route, [revalidated, handler])
+  }
 }
 
 function jsonAnswer(c: Context<AppEnv>, answer: unknown, cacheControl: string): Response {
@@ -102,8 +106,8 @@ function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-function routesOf<O extends Operation>({ method, path }: Route, handlers: Handler<AppEnv>[]): TypedRoutes<O> {
-  return new Routes<AppEnv>().on([method.toUpperCase()], [honoPath(path)], ...handlers) as never
+function add(app: HonoApp, { method, path }: Route, handlers: Handler<AppEnv>[]) {
+  return app.on([method.toUpperCase()], [honoPath(path)], ...handlers) as never
 }
 
 /** Reads what the contract says. */

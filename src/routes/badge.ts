@@ -5,7 +5,7 @@ import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/rece
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
 import { count, described, namedObject, operation, route, whole } from '../openapi/contract.ts'
@@ -165,11 +165,12 @@ export const jsonBadgeContract = () =>
   })
 
 /** Badges of public types. */
-export const badges = new Routes<AppEnv>()
-  .on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
-  .get('/badge/:type/*', revalidated, (c) =>
-    answerImage(c, ['svg', 'json'], (subject, format) => (format === 'svg' ? svg : json)(c, subject)),
-  )
+export const badges = (app: HonoApp) =>
+  app
+    .on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
+    .get('/badge/:type/*', revalidated, (c) =>
+      answerImage(c, ['svg', 'json'], (subject, format) => (format === 'svg' ? svg : json)(c, subject)),
+    )
 
 /** The count that an image shows. A prefix is for totals. */
 export async function countShown(

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { callerOf } from '../http/caller.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
 import { described, operation, route } from '../openapi/contract.ts'
@@ -59,9 +59,10 @@ export const counterChartContract = () =>
   })
 
 /** Charts of public types. */
-export const charts = new Routes<AppEnv>()
-  .on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll)
-  .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
+export const charts = (app: HonoApp) =>
+  app
+    .on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll)
+    .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
 
 async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
   const { period, prefix } = readImageQuery(c, totalQuery)

@@ -4,7 +4,7 @@ import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
 import { choice, type ParametersOf } from '../service/check-input.ts'
@@ -25,19 +25,20 @@ const checkQuery = () => ({
  * A page with which a browser learns whether its hits count. Anybody may open it: nothing is counted or stored, a check says no
  * more than a hit, and it uses up the same rate limit. It has no contract: it changes with the page.
  */
-export const check = new Routes<AppEnv>()
-  .get('/check', guarded, (c) => {
-    const { type = 'page_view', page = '' } = c.req.query()
-    return c.html(checkPage(siteOf(c), { type, page }), 200, NO_STORE)
-  })
-  .post('/check', async (c) => {
-    const asked = readQuery(c, checkQuery)
-    try {
-      return c.json(await checkHit(c, asked), 200, NO_STORE)
-    } catch (error) {
-      return c.json(refused({ cause: reported(c, error).details.detail }), 200, NO_STORE)
-    }
-  })
+export const check = (app: HonoApp) =>
+  app
+    .get('/check', guarded, (c) => {
+      const { type = 'page_view', page = '' } = c.req.query()
+      return c.html(checkPage(siteOf(c), { type, page }), 200, NO_STORE)
+    })
+    .post('/check', async (c) => {
+      const asked = readQuery(c, checkQuery)
+      try {
+        return c.json(await checkHit(c, asked), 200, NO_STORE)
+      } catch (error) {
+        return c.json(refused({ cause: reported(c, error).details.detail }), 200, NO_STORE)
+      }
+    })
 
 /** Whether a hit would count, in sentences for a person: the first one is the answer, the others say why, and what to do. */
 interface HitCheck {

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
 import { readImageQuery } from '../http/url.ts'
 import { operation, route, userAgent } from '../openapi/contract.ts'
@@ -70,14 +70,15 @@ interface Shown {
 const LATE: Shown = { said: 'unknown', count: null }
 
 /** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
-export const countingBadges = new Routes<AppEnv>().get('/hit/:type/*', (c) =>
-  answerImage(
-    c,
-    ['svg'],
-    (subject) => countingBadge(c, subject),
-    (problem) => refused(c, problem),
-  ),
-)
+export const countingBadges = (app: HonoApp) =>
+  app.get('/hit/:type/*', (c) =>
+    answerImage(
+      c,
+      ['svg'],
+      (subject) => countingBadge(c, subject),
+      (problem) => refused(c, problem),
+    ),
+  )
 
 async function countingBadge(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
   if (counter === null) return c.notFound()

@@ -16,7 +16,7 @@ import {
   startSession,
   visitorZone,
 } from '../http/cookies.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
 import { problemResponse } from '../http/problem-response.ts'
 import { basePathOf, publicPath } from '../http/url.ts'
@@ -36,7 +36,73 @@ const MAX_KEY_LENGTH = 4 * 1024
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
 /** The dashboard's pages. Their scripts use `/numbers` and the API with the session. */
-export const dashboard = new Routes<AppEnv>()
+export function dashboard(app: HonoApp): void {
+  app.get('/', guarded, async (c) => {
+    const viewer = await viewerOf(c)
+    const { config, mistakes } = c.get('isolate')
+    // There is nothing to see, or the owner cannot sign in.
+    if (config.databaseUrl === null || config.types.size === 0) throw new ConfigurationError(mistakes)
+    const wrongToken = viewer === null ? ownerTokenProblems(c) : []
+    if (wrongToken.length > 0) throw new ConfigurationError(wrongToken)
+    if (viewer === null) return signIn(c, 200, { notReady: (await missingTables(c)).length > 0 })
+    const wanted = c.req.query('type') ?? viewer.types[0]?.name
+    const type = viewer.types.find(({ name }) => name === wanted)
+    // Started before the tables are known to exist: they nearly always do.
+    const numbers = type && includedNumbers(c, { type, types: viewer.types })
+    const missing = await missingTables(c)
+    if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
+    if (type === undefined || numbers === undefined) return unknownType(c, viewer, wanted ?? '')
+    return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
+  })
+
+  // The key is in the query, because a path cannot contain every key.
+  app.get('/counter', guarded, async (c) => {
+    const viewer = await viewerOf(c)
+    if (viewer === null) return signIn(c, 200)
+    const { type: wanted, key } = c.req.query()
+    if (wanted === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
+      return page(c, 404, noCounterPage(viewer))
+    }
+    const type = viewer.types.find(({ name }) => name === wanted)
+    if (type === undefined) return unknownType(c, viewer, wanted)
+    const numbers = includedNumbers(c, { type, key, types: viewer.types })
+    return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
+  })
+
+  app.get('/login', (c) => c.redirect(publicPath(c, '/'), 302))
+
+  app.post('/login', guarded, async (c) => {
+    const { form, next } = await readForm(c)
+    let token: Token | undefined
+    try {
+      token = await recognize(c, form.get('token') ?? '')
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'too_many_attempts') throw error
+      c.header('Retry-After', error.details.headers!['Retry-After']!)
+      return signIn(c, 429, { message: 'Too many attempts from your network. Try again in a minute.', next })
+    }
+    if (token === undefined) return signIn(c, 401, { message: 'That is not a token of this Worker.', next })
+    if (!includes(token.scope, 'read'))
+      return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
+    await startSession(c, token)
+    keepVisitorZone(c, form.get('zone') ?? '')
+    return c.redirect(publicPath(c, next), 303)
+  })
+
+  app.post('/logout', guarded, (c) => {
+    checkOwnPage(c)
+    endSession(c)
+    return c.redirect(publicPath(c, '/'), 303)
+  })
+
+  app.post('/own-visits', guarded, async (c) => {
+    const { form, next } = await readForm(c)
+    if ((await sessionToken(c)) === null)
+      return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })
+    setMark(c, form.get('count') === 'no')
+    return c.redirect(publicPath(c, next), 303)
+  })
+}
 
 /** Headers of pages: they load only their own files, and no other site may frame them. */
 const PAGE_HEADERS = {
@@ -56,75 +122,10 @@ export const guarded = createMiddleware<AppEnv>(async (c, next) => {
   for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
 })
 
-dashboard.get('/', guarded, async (c) => {
-  const viewer = await viewerOf(c)
-  const { config, mistakes } = c.get('isolate')
-  // There is nothing to see, or the owner cannot sign in.
-  if (config.databaseUrl === null || config.types.size === 0) throw new ConfigurationError(mistakes)
-  const wrongToken = viewer === null ? ownerTokenProblems(c) : []
-  if (wrongToken.length > 0) throw new ConfigurationError(wrongToken)
-  if (viewer === null) return signIn(c, 200, { notReady: (await missingTables(c)).length > 0 })
-  const wanted = c.req.query('type') ?? viewer.types[0]?.name
-  const type = viewer.types.find(({ name }) => name === wanted)
-  // Started before the tables are known to exist: they nearly always do.
-  const numbers = type && includedNumbers(c, { type, types: viewer.types })
-  const missing = await missingTables(c)
-  if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
-  if (type === undefined || numbers === undefined) return unknownType(c, viewer, wanted ?? '')
-  return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
-})
-
-// The key is in the query, because a path cannot contain every key.
-dashboard.get('/counter', guarded, async (c) => {
-  const viewer = await viewerOf(c)
-  if (viewer === null) return signIn(c, 200)
-  const { type: wanted, key } = c.req.query()
-  if (wanted === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
-    return page(c, 404, noCounterPage(viewer))
-  }
-  const type = viewer.types.find(({ name }) => name === wanted)
-  if (type === undefined) return unknownType(c, viewer, wanted)
-  const numbers = includedNumbers(c, { type, key, types: viewer.types })
-  return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
-})
-
 function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
   const isHidden = viewer.configured.some((type) => type.name === name)
   return page(c, isHidden ? 403 : 404, noTypePage(viewer, name, isHidden))
 }
-
-dashboard.get('/login', (c) => c.redirect(publicPath(c, '/'), 302))
-
-dashboard.post('/login', guarded, async (c) => {
-  const { form, next } = await readForm(c)
-  let token: Token | undefined
-  try {
-    token = await recognize(c, form.get('token') ?? '')
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'too_many_attempts') throw error
-    c.header('Retry-After', error.details.headers!['Retry-After']!)
-    return signIn(c, 429, { message: 'Too many attempts from your network. Try again in a minute.', next })
-  }
-  if (token === undefined) return signIn(c, 401, { message: 'That is not a token of this Worker.', next })
-  if (!includes(token.scope, 'read'))
-    return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
-  await startSession(c, token)
-  keepVisitorZone(c, form.get('zone') ?? '')
-  return c.redirect(publicPath(c, next), 303)
-})
-
-dashboard.post('/logout', guarded, (c) => {
-  checkOwnPage(c)
-  endSession(c)
-  return c.redirect(publicPath(c, '/'), 303)
-})
-
-dashboard.post('/own-visits', guarded, async (c) => {
-  const { form, next } = await readForm(c)
-  if ((await sessionToken(c)) === null) return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })
-  setMark(c, form.get('count') === 'no')
-  return c.redirect(publicPath(c, next), 303)
-})
 
 /** Where the pages of this Worker are. */
 export function siteOf(c: Context<AppEnv>): Site {

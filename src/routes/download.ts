@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { HonoApp } from '../http/hono.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
 import { described, operation, route, userAgent } from '../openapi/contract.ts'
@@ -56,29 +56,30 @@ export const downloadContract = () =>
     },
   })
 
-export const downloads = new Routes<AppEnv>().get('/d/:type/*', tellHit, async (c) => {
-  const isolate = c.get('isolate')
-  const name = c.req.param('type') ?? ''
-  const redirectTo = isolate.config.redirects.get(name)
-  // A type that has a mistake in the settings still redirects.
-  const stopped = isolate.config.stopped.get(name)
-  if (redirectTo === undefined) {
-    pathType(c)
-    throw new Problem('not_found', { detail: NO_DOWNLOADS })
-  }
-  const key = decodeKey(rawPathKey(c))
-  const destination = destinationOf(redirectTo, key)
-  if (destination === null) {
-    const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
-    throw new Problem('not_found', { detail })
-  }
-  if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
-  const type = pathType(c)
-  const counter = await counterOfKey(isolate.addresses, type, key)
-  const visit: Visit = { type, counter, visitor: visitorOf(c), purpose: 'download' }
-  const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
-  return redirect(destination, await withinTime(c, counting, MAX_WAIT_MS, 'unknown'))
-})
+export const downloads = (app: HonoApp) =>
+  app.get('/d/:type/*', tellHit, async (c) => {
+    const isolate = c.get('isolate')
+    const name = c.req.param('type') ?? ''
+    const redirectTo = isolate.config.redirects.get(name)
+    // A type that has a mistake in the settings still redirects.
+    const stopped = isolate.config.stopped.get(name)
+    if (redirectTo === undefined) {
+      pathType(c)
+      throw new Problem('not_found', { detail: NO_DOWNLOADS })
+    }
+    const key = decodeKey(rawPathKey(c))
+    const destination = destinationOf(redirectTo, key)
+    if (destination === null) {
+      const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
+      throw new Problem('not_found', { detail })
+    }
+    if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
+    const type = pathType(c)
+    const counter = await counterOfKey(isolate.addresses, type, key)
+    const visit: Visit = { type, counter, visitor: visitorOf(c), purpose: 'download' }
+    const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
+    return redirect(destination, await withinTime(c, counting, MAX_WAIT_MS, 'unknown'))
+  })
 
 function redirect(destination: string, said: string): Response {
   return new Response(null, {

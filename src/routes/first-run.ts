@@ -7,7 +7,7 @@ import { toJsonNumber } from '../database/values.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf, finished } from '../http/caller.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { HonoApp } from '../http/hono.ts'
 import { pathType, readQuery } from '../http/url.ts'
 import { type Isolate, openBackgroundDatabase } from '../isolate.ts'
 
@@ -17,24 +17,25 @@ const firstRunQuery = () => ({ type: v.string() })
  * What the dashboard waits for while a type has no numbers: its first counter, which is rolled up at once, or why the latest hit did
  * not count. No hit has to look for it. It has no contract, as `/numbers`.
  */
-export const firstRun = new Routes<AppEnv>().post('/first-run', async (c) => {
-  await authorize(c, 'read')
-  const { type: name } = readQuery(c, firstRunQuery)
-  const type = pathType(c, name)
-  checkTypes(c, name)
-  const { db, isolate } = callerOf(c)
-  const { counters } = await findCounters(db, type, { prefix: '', after: null, limit: 1 })
-  const [reading] = await readCounters(db, counters)
-  // A name is stored before its counter counts.
-  const isCounted = reading !== undefined && (reading.rolledUpAt !== null || countIn(reading) !== 0n)
-  if (reading?.pending && reading.rolledUpAt === null) {
-    const { config, reads } = isolate
-    const store = { db: openBackgroundDatabase(isolate), cache: reads.rolled }
-    await finished(c, rollUp(store, { ...config.rollUp, at: new Date() }))
-  }
-  const first = isCounted ? { key: counters[0]!.name, count: toJsonNumber(countIn(reading)) } : null
-  return c.json({ first, refused: refusedHit(isolate, type) }, 200, { 'Cache-Control': 'no-store' })
-})
+export const firstRun = (app: HonoApp) =>
+  app.post('/first-run', async (c) => {
+    await authorize(c, 'read')
+    const { type: name } = readQuery(c, firstRunQuery)
+    const type = pathType(c, name)
+    checkTypes(c, name)
+    const { db, isolate } = callerOf(c)
+    const { counters } = await findCounters(db, type, { prefix: '', after: null, limit: 1 })
+    const [reading] = await readCounters(db, counters)
+    // A name is stored before its counter counts.
+    const isCounted = reading !== undefined && (reading.rolledUpAt !== null || countIn(reading) !== 0n)
+    if (reading?.pending && reading.rolledUpAt === null) {
+      const { config, reads } = isolate
+      const store = { db: openBackgroundDatabase(isolate), cache: reads.rolled }
+      await finished(c, rollUp(store, { ...config.rollUp, at: new Date() }))
+    }
+    const first = isCounted ? { key: counters[0]!.name, count: toJsonNumber(countIn(reading)) } : null
+    return c.json({ first, refused: refusedHit(isolate, type) }, 200, { 'Cache-Control': 'no-store' })
+  })
 
 /** The latest hit that this isolate ignored, in words. */
 function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {

@@ -6,7 +6,7 @@ import type { Executor } from '../database/database.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
@@ -32,16 +32,17 @@ interface Page {
  * All numbers of a page of the dashboard in one answer. It has no contract: it changes with the pages, and programs have the API. It
  * holds no current time, so its `ETag` changes only when something is counted, or no longer recent.
  */
-export const numbers = new Routes<AppEnv>().get('/numbers', revalidated, async (c) => {
-  await authorize(c, 'read')
-  const { type: name, key, ...asked } = readQuery(c, numbersQuery)
-  const type = configuredType(c.get('isolate'), name)
-  if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
-  checkTypes(c, name)
-  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, callerOf(c).db, asked)
-  keepVisitorZone(c, asked.tz)
-  return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
-})
+export const numbers = (app: HonoApp) =>
+  app.get('/numbers', revalidated, async (c) => {
+    await authorize(c, 'read')
+    const { type: name, key, ...asked } = readQuery(c, numbersQuery)
+    const type = configuredType(c.get('isolate'), name)
+    if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
+    checkTypes(c, name)
+    const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, callerOf(c).db, asked)
+    keepVisitorZone(c, asked.tz)
+    return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
+  })
 
 /** The types that a token may see. */
 export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {

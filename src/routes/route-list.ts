@@ -71,4 +71,4 @@ export const BROWSER_ROUTES = [
 ] as const
 
 /** For a typed client, `hc<App>(url)`. `npm run build` writes it to dist/client.d.ts. */
-export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>
+export type App = Hono<BlankEnv, ExtractSchema<ReturnType<(typeof PROGRAM_ROUTES)[number]>>, '/'>

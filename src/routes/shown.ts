@@ -4,7 +4,6 @@ import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { count, described, ok, operation, route } from '../openapi/contract.ts'
 import { READING } from '../openapi/problems.ts'
@@ -80,6 +79,7 @@ const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { caller, q
   return c.json(numbers, 200, { 'Cache-Control': 'public, no-cache' })
 })
 
-export const shown = new Routes<AppEnv>()
-  .on(['GET', 'OPTIONS'], '/v1/shown', readableByAll, revalidated)
-  .route('/', answer) as unknown as typeof answer
+export const shown: typeof answer = (app) => {
+  app.on(['GET', 'OPTIONS'], '/v1/shown', readableByAll, revalidated)
+  return answer(app)
+}

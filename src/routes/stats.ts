@@ -7,7 +7,7 @@ import { knownTimeZone } from '../counters/history/history-range.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
 import { readAgreement } from '../counters/verify/round.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
-import { type AppEnv, Routes } from '../http/hono.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { InvalidInput } from '../schemas.ts'
@@ -39,54 +39,54 @@ const publicQuery = () => ({
 /** Milliseconds that the page waits for its numbers. */
 const MAX_WAIT_MS = 1_000
 
-/** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
-export const stats = new Routes<AppEnv>()
-
-stats.get('/stats/:type', guarded, async (c) => {
-  const name = c.req.param('type')
-  const type = publicType(c, name)
-  if (type === undefined) {
-    // Strangers must not learn what is counted.
-    const viewer = await viewerOf(c)
-    const known = viewer?.types.find((each) => each.name === name)
-    return viewer && known ? page(c, 404, noPublicPage(viewer, known)) : c.notFound()
-  }
-  const reading = limitReading(c).then(() => keptNumbers(c, type, SHOWN_BY_ITSELF))
-  // If they cannot be read soon, the script of the page tells what is wrong.
-  const soon = reading.then(({ value }) => value).catch(() => null)
-  const numbers = await withinTime(c, soon, MAX_WAIT_MS, null)
-  c.header('Cache-Control', numbers === null ? 'no-store' : `public, max-age=${PAGE_MAX_AGE}`)
-  const { origin } = new URL(c.req.url)
-  return c.html(publicPage({ ...siteOf(c), origin, type, all: publicTypes(c), numbers }))
-})
-
-/** The picture of the page for link previews. */
-stats.get('/stats/:type/chart.png', revalidated, async (c) => {
-  const type = publicType(c, c.req.param('type'))
-  if (type === undefined) return c.notFound()
-  await limitReading(c)
-  const { value } = await keptNumbers(c, type, SHOWN_BY_ITSELF)
-  const picture = await drawPicture(value.chart.points.map(({ count }) => Number(JSON.stringify(count ?? 0))))
-  return c.body(picture, 200, {
-    'Content-Type': 'image/png',
-    'Cache-Control': `public, max-age=${PAGE_MAX_AGE}`,
-    'Cross-Origin-Resource-Policy': 'cross-origin',
-    'X-Content-Type-Options': 'nosniff',
-  })
-})
-
-stats.get('/stats/:type/numbers', revalidated, async (c) => {
-  const type = publicType(c, c.req.param('type'))
-  if (type === undefined) return c.notFound()
-  await limitReading(c)
-  const { period, tz } = readQuery(c, publicQuery)
-  const timeZone = publicTimeZone(tz)
-  const { value, askedAt } = await keptNumbers(c, type, { period, tz: timeZone })
-  const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
-  return c.json(value, 200, { 'Cache-Control': `public, max-age=${left}` })
-})
-
 /** Numbers that all visitors share for a while. */
+export function stats(app: HonoApp): void {
+  /** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
+  app.get('/stats/:type', guarded, async (c) => {
+    const name = c.req.param('type')
+    const type = publicType(c, name)
+    if (type === undefined) {
+      // Strangers must not learn what is counted.
+      const viewer = await viewerOf(c)
+      const known = viewer?.types.find((each) => each.name === name)
+      return viewer && known ? page(c, 404, noPublicPage(viewer, known)) : c.notFound()
+    }
+    const reading = limitReading(c).then(() => keptNumbers(c, type, SHOWN_BY_ITSELF))
+    // If they cannot be read soon, the script of the page tells what is wrong.
+    const soon = reading.then(({ value }) => value).catch(() => null)
+    const numbers = await withinTime(c, soon, MAX_WAIT_MS, null)
+    c.header('Cache-Control', numbers === null ? 'no-store' : `public, max-age=${PAGE_MAX_AGE}`)
+    const { origin } = new URL(c.req.url)
+    return c.html(publicPage({ ...siteOf(c), origin, type, all: publicTypes(c), numbers }))
+  })
+
+  /** The picture of the page for link previews. */
+  app.get('/stats/:type/chart.png', revalidated, async (c) => {
+    const type = publicType(c, c.req.param('type'))
+    if (type === undefined) return c.notFound()
+    await limitReading(c)
+    const { value } = await keptNumbers(c, type, SHOWN_BY_ITSELF)
+    const picture = await drawPicture(value.chart.points.map(({ count }) => Number(JSON.stringify(count ?? 0))))
+    return c.body(picture, 200, {
+      'Content-Type': 'image/png',
+      'Cache-Control': `public, max-age=${PAGE_MAX_AGE}`,
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'X-Content-Type-Options': 'nosniff',
+    })
+  })
+
+  app.get('/stats/:type/numbers', revalidated, async (c) => {
+    const type = publicType(c, c.req.param('type'))
+    if (type === undefined) return c.notFound()
+    await limitReading(c)
+    const { period, tz } = readQuery(c, publicQuery)
+    const timeZone = publicTimeZone(tz)
+    const { value, askedAt } = await keptNumbers(c, type, { period, tz: timeZone })
+    const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
+    return c.json(value, 200, { 'Cache-Control': `public, max-age=${left}` })
+  })
+}
+
 function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
   return c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, tz]), {
     keptMs: NUMBERS_MAX_AGE * 1_000,

@@ -6,6 +6,7 @@ import { openApiDocument } from '../../../scripts/openapi/document.ts'
 import { type DocumentExample, operationExamples } from '../../../scripts/openapi/document-examples.ts'
 import { wholeApp } from '../../../src/app.ts'
 import type { Bindings } from '../../../src/config/bindings.ts'
+import { type AppEnv, Hono } from '../../../src/http/hono.ts'
 import { type Operation, problemDocument } from '../../../src/openapi/contract.ts'
 import { PROBLEMS, type ProblemCode } from '../../../src/openapi/problems.ts'
 import { check } from '../../../src/routes/check.ts'
@@ -213,14 +214,27 @@ describe('The document and the routes', () => {
       }),
     )
     // Not described: preflights, middlewares, pages, and what fills them.
-    const ofPages = [dashboard, firstRun, check, numbers, stats].flatMap(({ routes }) => routes)
-    const pages = new Set(ofPages.map(({ method, path }) => `${method} ${path}`))
+    const pagesOnly = new Hono<AppEnv>()
+    for (const add of [dashboard, firstRun, check, numbers, stats]) add(pagesOnly)
+    const pages = new Set(pagesOnly.routes.map(({ method, path }) => `${method} ${path}`))
     const served = wholeApp()
       .routes.filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')
       .map(({ method, path }) => `${method} ${path}`)
       .filter((route) => !pages.has(route))
     expect([...new Set(served)].sort()).toEqual([...described].sort())
     expect([...pages].filter((route) => described.has(route) || / \/(v1|badge|chart|d)\//.test(route))).toEqual([])
+  })
+
+  it('agree that public counters are read with CORS', () => {
+    const preflights = new Set(
+      wholeApp()
+        .routes.filter(({ method }) => method === 'OPTIONS')
+        .map(({ path }) => path),
+    )
+    const publicReadings = contracts().filter(({ access }) => access === 'read-unless-public')
+    expect(publicReadings.length).toBeGreaterThan(4)
+    const paths = publicReadings.map(({ path }) => path.replaceAll(/\{(\w+)\}/g, ':$1'))
+    expect(paths.filter((path) => !preflights.has(path))).toEqual([])
   })
 
   it('agree about the methods of every path', async () => {
