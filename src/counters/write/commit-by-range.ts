@@ -1,4 +1,4 @@
-import { classify, DatabaseFailure } from '../../database/errors.ts'
+import { classify } from '../../database/errors.ts'
 import { byRange } from '../ranges.ts'
 import { Overloaded } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
@@ -26,17 +26,10 @@ export class CommitByRange {
    * @throws {DatabaseFailure} if any range failed; `applied` is `no` only if certainly nothing was counted in any range
    * @throws {Overloaded} if too many requests wait; nothing was counted
    */
-  count(increments: readonly Increment[], options: CountOptions): Promise<'counted' | 'queued'> {
+  async count(increments: readonly Increment[], options: CountOptions): Promise<'counted' | 'queued'> {
     const parts = [...byRange(increments, this.#commits.length, ({ counter }) => counter.recordId)]
     const [first] = parts
     if (parts.length === 1) return this.#commits[first![0]]!.count(increments, options)
-    return this.#countInParts(parts, options)
-  }
-
-  async #countInParts(
-    parts: readonly [number, readonly Increment[]][],
-    options: CountOptions,
-  ): Promise<'counted' | 'queued'> {
     // Nothing is ready before the last part is counted.
     const outcomes = await Promise.allSettled(
       parts.map(([range, part]) => this.#commits[range]!.count(part, { ...options, answerReady: false })),
@@ -49,11 +42,7 @@ export class CommitByRange {
     const failures = reasons.filter((reason) => !(reason instanceof Overloaded)).map(classify)
     const nothing = reasons.length === outcomes.length && failures.every(({ applied }) => applied === 'no')
     if (nothing) throw failures[0] ?? new Overloaded()
-    throw (failures[0] ?? OVERLOADED_IN_PART).withApplied('unknown')
+    const failure = failures[0] ?? classify(new Error('too many requests wait for some of the ranges'))
+    throw failure.withApplied('unknown')
   }
 }
-
-const OVERLOADED_IN_PART = new DatabaseFailure(
-  { kind: 'unavailable', retry: true, applied: 'unknown' },
-  new Error('too many requests wait for some of the ranges'),
-)
