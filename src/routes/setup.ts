@@ -66,9 +66,7 @@ export const makeTablesContract = () =>
 
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
   const db = withRetries(openBackgroundDatabase(c.get('isolate')))
-  const progress = await readProgress(db, MIGRATIONS).catch((error: unknown) => {
-    throw error instanceof OtherKeyspace ? stopped(c, error.message) : error
-  })
+  const progress = await readProgress(db, MIGRATIONS).catch((error: unknown) => refuse(c, error))
   const { missing, pending } = progress
   const ready = missing.length === 0
   const statements = ready ? [] : statementsToDeploy(progress)
@@ -85,16 +83,7 @@ async function makeAll(c: Context<AppEnv>) {
   const sharding = await missingSharding(db, isolate.config.ranges)
   if (sharding !== null) throw stopped(c, sharding)
   if (!(await readServerIdentity(db)).strict) throw stopped(c, NOT_STRICT)
-  let applied: string[]
-  try {
-    applied = await applyMigrations(db, MIGRATIONS)
-  } catch (error) {
-    if (error instanceof OtherKeyspace) throw stopped(c, error.message)
-    if (!(error instanceof MigrationStopped)) throw error
-    const { cause } = error
-    if (cause instanceof DatabaseFailure && cause.retry) throw cause
-    throw stopped(c, reasonOf(error), error)
-  }
+  const applied = await applyMigrations(db, MIGRATIONS).catch((error: unknown) => refuse(c, error))
   const missing = await readMissing(db, MIGRATIONS)
   if (missing.length > 0) {
     const detail = `All migrations are recorded as applied, but these are missing: ${missing.join(', ')}. Another program may use the same table names.`
@@ -102,6 +91,14 @@ async function makeAll(c: Context<AppEnv>) {
   }
   log('info', 'setup', { requestId: c.get('requestId'), applied, statements: counted.sent })
   return { applied }
+}
+
+/** @throws {Problem} that says why the tables cannot be made, or any other error as it is */
+function refuse(c: Context<AppEnv>, error: unknown): never {
+  if (error instanceof OtherKeyspace) throw stopped(c, error.message)
+  if (!(error instanceof MigrationStopped)) throw error
+  const { cause } = error
+  throw cause instanceof DatabaseFailure && cause.retry ? cause : stopped(c, reasonOf(error), error)
 }
 
 function stopped(c: Context<AppEnv>, detail: string, error?: MigrationStopped): Problem {
