@@ -183,7 +183,7 @@ const writeHits: Answerer = (sql) => {
 
 /** Finds all names: the keys of the simulation were counted before. */
 const readNames: Answerer = (sql) => {
-  const ids = /IN \(([\d,]+)\)/.exec(sql)![1]!.split(',')
+  const ids = [...sql.matchAll(/IN \(([\d,]+)\)/g)].flatMap(([, list]) => list!.split(','))
   return answers(false, BigInt(ids[0]!), ({ costs, tables, weight }) => {
     tables.traffic.nameStatements += weight
     tables.traffic.nameRows += weight * ids.length
@@ -209,8 +209,8 @@ const subtract: Answerer = (sql) => {
   })
 }
 
-const createTotals: Answerer = (_, args) => {
-  const ids = args.filter((_, n) => n % 3 === 1) as bigint[]
+const createTotals: Answerer = (sql) => {
+  const ids = rowsOf(sql).map(idIn)
   return answers(true, ids[0]!, ({ costs, tables }) => {
     tables.traffic.runStatements++
     for (const id of ids) tables.totals.add(String(id))
@@ -257,8 +257,8 @@ const readPage: Answerer = (sql, args) => {
       micros: costs.runStatement + page.length * costs.readSlot,
       result: () => ({
         rows: page.map(({ type, id, slot, count }) => {
-          const total = tables.totals.has(String(BigInt(id))) ? ' 1 0' : ' new'
-          return { slot_and_total: `${type} ${BigInt(id)} ${BigInt(slot)} ${count}${total}` }
+          const total = tables.totals.has(String(BigInt(id))) ? ' 1 0' : ''
+          return { packed: `${type} ${BigInt(id)} ${BigInt(slot)} ${count}${total}` }
         }),
         rowsAffected: 0,
       }),
@@ -305,10 +305,10 @@ const readOld: Answerer = (_, args) =>
   answers(false, null, ({ costs, tables }) => {
     tables.traffic.runStatements++
     const limit = Number(args.at(-1))
-    const rows: Record<string, unknown>[] = []
+    const rows: { packed: string }[] = []
     for (const { type, id, slot } of tables.slots.values()) {
       if (rows.length === limit) break
-      rows.push({ kept_until: '1', record_type: type, record_id: String(BigInt(id)), slot: String(BigInt(slot)) })
+      rows.push({ packed: `1 ${type} ${BigInt(id)} ${BigInt(slot)}` })
     }
     return { micros: costs.runStatement + rows.length * costs.readOldSlot, result: () => ({ rows, rowsAffected: 0 }) }
   })
@@ -339,7 +339,7 @@ const ANSWERS: readonly (readonly [RegExp, Answerer])[] = [
   [/^SELECT holder/, readLease],
   [/^UPDATE rollup_state/, statement],
   [/^SELECT COUNT\(\*\) AS pending/, countPending],
-  [/^SELECT kept_until/, readOld],
+  [/^SELECT[\s\S]*FORCE INDEX \(pruning\)/, readOld],
   [/^DELETE FROM slotted_counters/, deleteOld],
   [/^(BEGIN|COMMIT)$/, statement],
 ]

@@ -13,7 +13,7 @@ export type Task =
   | { kind: 'roll-up'; load: RollUpLoad; costs: ServerCosts; seed: number }
 
 /** Constants of src/counters/write/group-commit.ts with other values than the product's. */
-export type Constants = Partial<Record<'PACE_MS' | 'MANY' | 'MAX_LANES', number>>
+export type Constants = Partial<Record<'PACE_MS' | 'MANY' | 'MAX_LEADERS', number>>
 
 /** Counts hits in a simulation. See `simulateWrites`. */
 export function runWrites(task: Omit<Task & { kind: 'writes' }, 'kind'>, signal: AbortSignal): Promise<WriteFigures> {

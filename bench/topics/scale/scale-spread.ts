@@ -33,7 +33,7 @@ const PACES: Way[] = [50, 250].map((milliseconds) => ({
 const LANES: Way[] = [2, 1].map((lanes) => ({
   name: lanes === 1 ? 'one flush at a time' : `${lanes} flushes at a time`,
   about: `the same code, with at most ${lanes === 1 ? 'one flush' : `${lanes} flushes`} of an isolate under way`,
-  constants: { MAX_LANES: lanes },
+  constants: { MAX_LEADERS: lanes },
 }))
 const OBJECTS: Way = {
   name: 'an object per location',

@@ -2,9 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { Keys } from '../../../bench/simulation/keys.ts'
 import { placesOf } from '../../../bench/simulation/places.ts'
 import { Random } from '../../../bench/simulation/random.ts'
+import { runRollUp, runWrites } from '../../../bench/simulation/run-simulation.ts'
+import type { ServerCosts } from '../../../bench/simulation/server-costs.ts'
+import type { WriteLoad } from '../../../bench/simulation/simulate-writes.ts'
 import { VirtualClock } from '../../../bench/simulation/virtual-clock.ts'
 import { renderScaleDocument } from '../../../bench/topics/scale/scale-document.ts'
 import { peakOf, rateAt } from '../../../bench/topics/scale/sizing.ts'
+
+const MICROS = 10
+const costs: ServerCosts = {
+  ...{ hitStatement: MICROS, insertedRow: MICROS, refilledRow: MICROS, addedRow: MICROS },
+  ...{ nameStatement: MICROS, newNameRow: MICROS, knownNameRow: MICROS, runStatement: MICROS },
+  ...{ readSlot: MICROS, subtractedSlot: MICROS, movedTotal: MICROS, movedHour: MICROS, movedPeriod: MICROS },
+  ...{ readOldSlot: MICROS, deletedSlot: MICROS },
+}
 
 describe('the virtual clock', () => {
   it('jumps from timer to timer, and runs what a timer resolves before the next one', async () => {
@@ -62,6 +73,28 @@ describe('the load of the simulation', () => {
     const rates = Array.from({ length: 24 }, (_, hour) => rateAt(100, hour))
     expect(rates.reduce((a, b) => a + b) / 24).toBeCloseTo(100)
     expect(Math.max(...rates)).toBeCloseTo(peakOf(100))
+  })
+})
+
+describe('the model of the database', () => {
+  const server = { shards: 2, processors: 8, commitMs: 1 }
+  const { signal } = new AbortController()
+
+  it('answers what counting sends, with every constant that can be replaced', async () => {
+    const load: WriteLoad = {
+      ...{ hitsPerSecond: 100, keys: 1_000, perIsolate: 1_000, isolateSeconds: 60, ranges: 2, server },
+      placement: 'placed',
+    }
+    const constants = { PACE_MS: 5, MANY: 2, MAX_LEADERS: 2 }
+    const figures = await runWrites({ load, costs, seed: 1, budget: 500, constants }, signal)
+    expect(figures.failedPer1000).toBe(0)
+    expect(figures.nameRowsPerSecond).toBeGreaterThan(0)
+  })
+
+  it.each([true, false])('answers what the roll-up and pruning send (pruning: %s)', async (pruning) => {
+    const load = { pendingSlots: 5_000, counters: 1_000, ranges: 2, server, roundTripMs: 2, pruning }
+    const figures = await runRollUp({ load, costs, seed: 1 }, signal)
+    expect(figures).toMatchObject({ slots: 5_000, complete: true })
   })
 })
 
