@@ -41,9 +41,14 @@ export async function readText(c: Context<AppEnv>, maxBytes: number): Promise<st
       throw malformed()
     }
   }
-  // Faster, which hits need.
-  if (announced !== null) return decode(await c.req.raw.arrayBuffer().catch(cutOff), false)
   if (body === null) return ''
+  // Faster, which hits need.
+  if (announced !== null && Number(announced) <= maxBytes) {
+    const whole = await c.req.raw.arrayBuffer().catch(cutOff)
+    // Another Worker may have announced what it liked.
+    if (whole.byteLength > maxBytes) throw tooLarge(maxBytes)
+    return decode(whole, false)
+  }
   const chunks: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   let text = ''
   let bytes = 0

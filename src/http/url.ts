@@ -4,9 +4,10 @@ import type * as v from 'valibot'
 import { BoundedMap } from '../bounded-map.ts'
 import { BASE_PATH_FORM, type Bindings } from '../config/bindings.ts'
 import type { CounterType } from '../config/counter-types.ts'
+import type { FieldError } from '../schemas.ts'
 import { checkParameters, parameterOf } from '../service/check-input.ts'
 import { configuredType } from '../service/named-counters.ts'
-import { invalidRequest, Problem } from '../service/problem.ts'
+import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
 
 /** The base path, such as `/counter`; empty for the root, and for a wrong setting, so that its problem can be read there. */
@@ -116,6 +117,7 @@ function parse<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, i
   const begin = url.indexOf('?')
   const pairs = begin === -1 ? [] : url.slice(begin + 1).split('&')
   const parameters = new Map<string, string | string[]>()
+  const repeated: FieldError[] = []
   for (const pair of pairs) {
     if (pair === '') continue
     const [rawName = '', ...rest] = pair.split('=')
@@ -128,9 +130,9 @@ function parse<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, i
     }
     if (schema?.type === 'array') parameters.set(name, [...(parameters.get(name) ?? []), value])
     else if (schema === undefined || !parameters.has(name)) parameters.set(name, value)
-    else throw invalidRequest([{ field: name, message: 'must not be repeated' }])
+    else repeated.push({ field: name, message: 'must not be repeated' })
   }
-  return checkParameters(shape, Object.fromEntries(parameters))
+  return checkParameters(shape, Object.fromEntries(parameters), repeated)
 }
 
 /** The text; `undefined` if it is not percent-encoded UTF-8. */

@@ -188,7 +188,7 @@ export async function countShown(
 }
 
 async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, svgTotalQuery)
+  const query = readImageQuery(c, subject.counter === null ? svgTotalQuery : svgQuery)
   const badge = badgeOf(subject.type, await countShown(c, subject, query), query)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }
@@ -205,7 +205,7 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
 }
 
 async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, jsonTotalQuery)
+  const query = readImageQuery(c, subject.counter === null ? jsonTotalQuery : jsonQuery)
   const count = await countShown(c, subject, query)
   const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
   const answer = {

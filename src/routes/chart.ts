@@ -65,8 +65,8 @@ export const charts = (app: HonoApp) =>
     .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
 
 async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
-  const { period, prefix } = readImageQuery(c, totalQuery)
-  const of = counter ?? { prefix: listedPrefix(type, prefix) }
+  const { period } = readImageQuery(c, chartQuery)
+  const of = counter ?? { prefix: listedPrefix(type, readImageQuery(c, totalQuery).prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
   const image = drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
   return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })

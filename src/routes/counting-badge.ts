@@ -4,13 +4,13 @@ import { type CounterAddress, counterId } from '../counters/keys/counter-address
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
-import { readImageQuery } from '../http/url.ts'
+import { rawPathKey, readImageQuery } from '../http/url.ts'
 import { operation, route, userAgent } from '../openapi/contract.ts'
 import { countVisit } from '../service/count-visit.ts'
 import { Problem } from '../service/problem.ts'
 import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
 import { badgeOf, countShown, type SvgQuery, svgQuery } from './badge.ts'
-import { answerImage, type ImageSubject, refusal, WRONG } from './public-image.ts'
+import { answerImage, refusal, WRONG } from './public-image.ts'
 
 export const countingBadgeContract = () =>
   operation(route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery }), {
@@ -71,17 +71,18 @@ const LATE: Shown = { said: 'unknown', count: null }
 
 /** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
 export const countingBadges = (app: HonoApp) =>
-  app.get('/hit/:type/*', (c) =>
-    answerImage(
+  app.get('/hit/:type/*', (c) => {
+    // Totals have none.
+    if (rawPathKey(c) === '') return c.notFound()
+    return answerImage(
       c,
       ['svg'],
-      (subject) => countingBadge(c, subject),
+      ({ type, counter }) => countingBadge(c, type, counter!),
       (problem) => refused(c, problem),
-    ),
-  )
+    )
+  })
 
-async function countingBadge(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
-  if (counter === null) return c.notFound()
+async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
   if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
   const query = readImageQuery(c, svgQuery)
   const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)

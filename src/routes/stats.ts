@@ -39,9 +39,8 @@ const publicQuery = () => ({
 /** Milliseconds that the page waits for its numbers. */
 const MAX_WAIT_MS = 1_000
 
-/** Numbers that all visitors share for a while. */
+/** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
 export function stats(app: HonoApp): void {
-  /** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
   app.get('/stats/:type', guarded, async (c) => {
     const name = c.req.param('type')
     const type = publicType(c, name)
@@ -60,7 +59,7 @@ export function stats(app: HonoApp): void {
     return c.html(publicPage({ ...siteOf(c), origin, type, all: publicTypes(c), numbers }))
   })
 
-  /** The picture of the page for link previews. */
+  // The picture of the page for link previews.
   app.get('/stats/:type/chart.png', revalidated, async (c) => {
     const type = publicType(c, c.req.param('type'))
     if (type === undefined) return c.notFound()
@@ -87,6 +86,7 @@ export function stats(app: HonoApp): void {
   })
 }
 
+/** Numbers that all visitors share for a while. */
 function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
   return c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, tz]), {
     keptMs: NUMBERS_MAX_AGE * 1_000,

@@ -2,7 +2,17 @@ import * as v from 'valibot'
 import { midnightOf } from '../counters/calendar.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/contract.ts'
-import { fieldErrors, MESSAGES, object, parsed, parseInput, strictObject, textThat, unknownName } from '../schemas.ts'
+import {
+  type FieldError,
+  fieldErrors,
+  MESSAGES,
+  object,
+  parsed,
+  parseInput,
+  strictObject,
+  textThat,
+  unknownName,
+} from '../schemas.ts'
 import { invalidRequest } from './problem.ts'
 
 // Created on first use: all of them take milliseconds of an isolate's start, and most isolates use few.
@@ -33,12 +43,14 @@ export function parameterOf(shape: () => v.ObjectEntries, name: string): v.Objec
 export function checkParameters<Shape extends v.ObjectEntries>(
   shape: () => Shape,
   parameters: Record<string, unknown>,
+  repeated: readonly FieldError[] = [],
 ) {
   const parsed = v.safeParse(schemaOf(shape), parameters, MESSAGES)
   // Not by the schema: valibot ignores some names, such as `constructor`.
   const unknown = Object.keys(parameters).filter((name) => parameterOf(shape, name) === undefined)
-  if (parsed.success && unknown.length === 0) return parsed.output
+  if (parsed.success && unknown.length + repeated.length === 0) return parsed.output
   throw invalidRequest([
+    ...repeated,
     ...fieldErrors(parsed.issues ?? [], 'query'),
     ...unknown.map((name) => unknownName([name], 'query', 'is not a parameter of this path')),
   ])

@@ -17,10 +17,10 @@ import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
 import { described, instant } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
-import { choice, type ParametersOf } from './check-input.ts'
+import { choice, dateField, type ParametersOf } from './check-input.ts'
 import { readForAll, readKept } from './read.ts'
 
-const time = () => v.union([v.pipe(v.string(), v.isoDate()), instant], TIME_RULE)
+const time = () => v.union([dateField(TIME_RULE), instant], TIME_RULE)
 
 export const historyQuery = () => ({
   by: described(v.optional(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),

@@ -115,8 +115,8 @@ function chartSources(range: HistoryRange, firstHour: number): HistorySource[] {
   if (by === 'hour') return sourcesOf(range)
   const hours = edges
     .map((edge) => {
-      // A day that was skipped has its own midnight in UTC.
-      const midnights = [zone.dateAt(edge - 1) + DAY_MS, zone.dateAt(edge), Math.ceil(edge / HOUR_MS) * HOUR_MS]
+      // A day that was skipped is the beginning of the next one.
+      const midnights = [zone.dateAt(edge - 1) + DAY_MS, Math.ceil(edge / HOUR_MS) * HOUR_MS]
       return { from: Math.min(...midnights), to: Math.max(...midnights) }
     })
     .filter(({ from, to }) => from < to && to > firstHour)

@@ -14,7 +14,7 @@ import {
   type HistoryRow,
   type HistorySource,
   hoursSql,
-  mostRows,
+  LEAST_DAYS,
   oneCountSql,
   packedRowsSql,
   sourceSql,
@@ -124,10 +124,15 @@ export async function readSumHistory(
   limit?: PrefixLimit,
 ): Promise<bigint[]> {
   const sources = sourcesOf(range)
-  // Few counters have something in every hour, so a caller with a token may read as if none had.
-  if (of.name !== '') await checkPrefix(db, of, limit ?? { rows: mostRows(sources, 0) })
+  if (of.name !== '') await checkPrefix(db, of, limit ?? usualLimit(range, sources))
   const { rows } = await readSumRows(db, of, sources)
   return sumPeriods(range, rows)
+}
+
+/** Few counters have something in every hour, so only the days, weeks or months count; away from UTC, the days. */
+function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]): PrefixLimit {
+  const days = Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS)
+  return { rows: Math.ceil(days / Math.min(...sources.map(({ unit }) => LEAST_DAYS[unit] ?? 1))) }
 }
 
 /** The history of a sum, whose prefix was checked before (`checkPrefix`). */

@@ -5,8 +5,8 @@ import { hash64 } from '../ids.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { type RecentPeriod, recentSources } from './recent-period.ts'
-import { fromPrefixSql, type HistorySource, mostRows, sourceSql } from './sum-periods.ts'
+import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSources } from './recent-period.ts'
+import { fromPrefixSql, type HistorySource, sourceSql } from './sum-periods.ts'
 
 /** The most pending slots of a type that are added up. */
 export const MAX_PENDING = 10_000
@@ -51,7 +51,8 @@ export async function readSum(db: Executor, of: SumOf, options: SumOptions): Pro
   const { maxRows, period } = options
   const sources = period && recentSources(period, new Date())
   if (of.name !== '' && maxRows !== null) {
-    await checkPrefix(db, of, { rows: ROWS_OF_KEY + (sources === null ? 1 : mostRows(sources, 1)), maxRows })
+    const rows = ROWS_OF_KEY + (period === null ? 1 : 24 + RECENT_PERIOD_HOURS[period] / 24 + 1)
+    await checkPrefix(db, of, { rows, maxRows })
   }
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
   const { rows } = await db.execute(sumSql(of, sources, exact))

@@ -34,19 +34,22 @@ interface Midnights {
 /** The rows for `sumPeriods`: also hours between UTC's midnights and the zone's, and the days of hours. */
 export function sourcesOf(range: HistoryRange): HistorySource[] {
   const { by, zone, edges } = range
-  const spans = [daysOf(range)]
+  const days = daysOf(range)
   if (by === 'hour') {
     return [
-      { unit: 'day', spans },
-      { unit: 'hour', spans },
+      { unit: 'day', spans: [days] },
+      { unit: 'hour', spans: [days] },
     ]
   }
   const leads = edges.map((edge) => zone.dateAt(edge) - edge)
   const before = Math.ceil(Math.max(0, ...leads) / HOUR_MS)
   const after = Math.ceil(Math.max(0, ...leads.map((lead) => -lead)) / HOUR_MS)
-  const units: HistorySource = { unit: by, spans }
+  const units: HistorySource = {
+    unit: by,
+    spans: [{ from: zone.dateAt(edges[0]!), to: zone.dateAt(edges.at(-2)!) + DAY_MS }],
+  }
   if (before === 0 && after === 0) return [units]
-  return [units, { unit: 'hour', spans: [{ ...spans[0]!, only: { of: by, before, after } }] }]
+  return [units, { unit: 'hour', spans: [{ ...days, only: { of: by, before, after } }] }]
 }
 
 /** The same rows, each once: one source for each unit. */
@@ -65,7 +68,7 @@ export function joinSources(sources: readonly HistorySource[]): HistorySource[] 
 }
 
 /** The fewest days of a unit; of hours, none. */
-const LEAST_DAYS: Partial<Record<HistoryRow['unit'], number>> = { day: 1, week: 7, month: 28 }
+export const LEAST_DAYS: Partial<Record<HistoryRow['unit'], number>> = { day: 1, week: 7, month: 28 }
 
 /** The most rows that sources have of one counter, if hours are kept for `hourDays`. */
 export function mostRows(sources: readonly HistorySource[], hourDays: number): number {

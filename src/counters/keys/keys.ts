@@ -4,7 +4,7 @@ import { DatabaseFailure } from '../../database/errors.ts'
 import { MINUTE_MS } from '../calendar.ts'
 import { isAhead } from '../shared-work-state.ts'
 import { type CounterAddress, counterId } from './counter-address.ts'
-import { type FoundNames, findNames, isStored, storeNames } from './names.ts'
+import { type FoundNames, findNames, isUnmarked, storeNames } from './names.ts'
 import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from './new-keys.ts'
 
 /** Counters in one generation of a map; it holds two. */
@@ -122,7 +122,7 @@ export class Keys {
   async mayCount(db: Executor, counter: CounterAddress): Promise<boolean> {
     const found = await findNames(db, [counter])
     if (FOLDERS.has(counter.name)) return false
-    if (isStored(found, counter)) return true
+    if (isUnmarked(found, counter)) return true
     const rule = this.#options.rules.get(counter.recordType)
     return rule === undefined || (mayBeNew(rule, counter.name) && rule.newKeysPerMinute !== 0)
   }
@@ -148,7 +148,7 @@ export class Keys {
       counters.flatMap((counter) => [counter, ...this.#companionsOf(counter)])
     const found = await findNames(db, withCompanions(counters))
     // Another query may have admitted some already.
-    const added = counters.filter((counter) => !isStored(found, counter) && !this.#hasName(counter))
+    const added = counters.filter((counter) => !isUnmarked(found, counter) && !this.#hasName(counter))
     const refused = new Set(added)
     for (const [recordType, ofType] of Map.groupBy(mayCreate ? added : [], ({ recordType }) => recordType)) {
       for (const counter of await this.#choose(recordType, ofType)) refused.delete(counter)

@@ -25,13 +25,13 @@ export async function findNames(db: Executor, counters: readonly CounterPlace[])
 }
 
 /** Whether a counter has a name that is not marked. */
-export function isStored(found: FoundNames, counter: CounterPlace): boolean {
+export function isUnmarked(found: FoundNames, counter: CounterPlace): boolean {
   return found.get(counterId(counter)) === false
 }
 
 /** Stores names that are not among `found`, and removes marks. All counters are in one range. */
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
-  const rows = counters.filter((counter) => !isStored(found, counter)).sort(byPrimaryKey)
+  const rows = counters.filter((counter) => !isUnmarked(found, counter)).sort(byPrimaryKey)
   const gone = rows.filter((counter) => found.has(counterId(counter)))
   for (const list of counterListsSql(gone)) await db.execute(`UPDATE counter_names SET gone_hour = NULL WHERE ${list}`)
   if (rows.length === 0) return

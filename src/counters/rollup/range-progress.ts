@@ -81,6 +81,12 @@ export class RangeProgress {
     while (!this.complete && this.failure === null) {
       const limit = await gate.enter()
       if (limit === null) break
+      // Another page may have failed meanwhile.
+      if (this.failure !== null || this.#rewindTo !== null) {
+        gate.leave()
+        await this.#finishMoves()
+        continue
+      }
       const before = this.#position
       let mustWait = false
       try {

@@ -52,7 +52,7 @@ type Phase = keyof typeof PHASES
  * days, weeks and months of types; their hours, of all types (0) at once. The start is a record id, a day, or an hour such as
  * `2026-11-20T10:00:00`; empty for the first one.
  */
-const POSITION = /^(counters|days|hours)\.\d{1,5}\.([\dT:-]*)$/
+const POSITION = /^(counters\.\d{1,5}|days\.\d{1,5}|hours\.0)\.([\dT:-]*)$/
 const HOUR = /T(?:[01]\d|2[0-3]):00:00$/
 
 export const FIRST_POSITION = 'counters.0.'
@@ -60,8 +60,8 @@ export const FIRST_POSITION = 'counters.0.'
 export function isPosition(text: string): boolean {
   const [, phase, start = ''] = POSITION.exec(text) ?? []
   if (phase === undefined || start === '') return phase !== undefined
-  if (phase === 'counters') return /^\d{1,20}$/.test(start) && BigInt(start) <= LARGEST_ID
-  const day = phase === 'hours' ? start.replace(HOUR, '') : start
+  if (phase.startsWith('counters')) return /^\d{1,20}$/.test(start) && BigInt(start) <= LARGEST_ID
+  const day = phase === 'hours.0' ? start.replace(HOUR, '') : start
   return midnightOf(day) >= Date.parse(FIRST)
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
-import { fieldErrors, integer, object, parsed, parseInput } from '../../schemas.ts'
+import { fieldErrors, integer, object, parsed, parseInput, textThat } from '../../schemas.ts'
 import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
@@ -18,6 +18,7 @@ const MAX_SEND_MESSAGES = 100
 const KIND = 'slotted-counter/batch'
 
 const SINCE_RULE = 'must be a time in UTC'
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
 const unsigned = parsed((text) => {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : null
@@ -34,7 +35,7 @@ const message = object({
   kind: v.literal(KIND, `must be "${KIND}"`),
   version: v.literal(1, 'must be 1'),
   /** When the oldest increment in it was counted. */
-  since: v.pipe(v.string(SINCE_RULE), v.isoTimestamp(SINCE_RULE)),
+  since: textThat(SINCE_RULE, (text) => TIME.test(text) && !Number.isNaN(Date.parse(text))),
   /** Whether the database may have applied it already. */
   applied: v.picklist(['no', 'unknown'], 'must be "no" or "unknown"'),
   /** For how many hours the rows are kept if it has. The consumer's settings may be newer. */

@@ -70,6 +70,12 @@ const CASES: [string, { path: string; init: RequestInit }, number, string, strin
   ['an oversized hit', hit('x'.repeat(9_000)), ...TOO_LARGE, '8192'],
   ['an oversized list', post('/v1/increments', 'x'.repeat(1_100_000)), ...TOO_LARGE, '1048576'],
   ['an oversized body of unknown length', hit(stream(1_000_000)), ...TOO_LARGE, '8192'],
+  [
+    'a body that is longer than another Worker says',
+    post('/hit', 'x'.repeat(9_000), { ...json, 'Content-Length': '5' }),
+    ...TOO_LARGE,
+    '8192',
+  ],
   ['a key of 513 bytes', add('x'.repeat(513)), ...INVALID, '512 bytes'],
   ['a key of 513 bytes in 257 letters', hitOf(`${'é'.repeat(256)}x`), ...INVALID, '512 bytes'],
   ['a NUL in a key', add('a%00b'), ...INVALID, 'NUL'],

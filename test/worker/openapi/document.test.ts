@@ -222,6 +222,8 @@ describe('The document and the routes', () => {
       .map(({ method, path }) => `${method} ${path}`)
       .filter((route) => !pages.has(route))
     expect([...new Set(served)].sort()).toEqual([...described].sort())
+    const all = new Set(wholeApp().routes.map(({ method, path }) => `${method} ${path}`))
+    expect([...pages].filter((route) => !all.has(route))).toEqual([])
     expect([...pages].filter((route) => described.has(route) || / \/(v1|badge|chart|d)\//.test(route))).toEqual([])
   })
 

@@ -77,6 +77,7 @@ describe('POST /v1/verify', () => {
     ['after', 'days.1.7'],
     ['after', 'days.1.2026-11-20T10:00:00'],
     ['after', 'hours.0.2026-11-20T10:30:00'],
+    ['after', 'hours.7.2026-11-20'],
     ['after', "hours.0.2026-11-20T10:00:00' OR 1"],
     ['after', 'days..'],
     ['limit', '0'],

@@ -186,6 +186,8 @@ describe('A message', () => {
     ['is of another version', { ...VALID, version: 2 }, /version/],
     ['has no time', { ...VALID, since: undefined }, /since/],
     ['has an invalid time', { ...VALID, since: 'yesterday' }, /since/],
+    ['has a time with an offset', { ...VALID, since: '2026-11-20T10:00:00+02' }, /since/],
+    ['has a time that does not exist', { ...VALID, since: '2026-11-20T25:00:00Z' }, /since/],
     ['does not say whether it was applied', { ...VALID, applied: 'perhaps' }, /applied/],
     ['has no rows', { ...VALID, rows: undefined }, /rows/],
     ['has a row of no type', withRow({ type: 0 }), /rows\.0\.type/],
