@@ -5,7 +5,7 @@ import type { Increment } from './counters/write/apply-batch.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import type { Caller } from './service/caller.ts'
-import { check, checkParameters, increment, incrementList } from './service/check-input.ts'
+import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
 import { counterHistory, type HistoryAnswer, historyQuery } from './service/history.ts'
 import { configuredType, counterOfKey, hashOfKey, listedCounters, spelledPrefix } from './service/named-counters.ts'
@@ -19,6 +19,7 @@ import {
   totalAnswer,
   totalQuery,
 } from './service/read.ts'
+import { increment, incrementList } from './service/shared-fields.ts'
 
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
-import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
+import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-key-budgets.ts'
 import { flag, integer, orNull, table, textThat } from '../schemas.ts'
 
 const MAX_TITLE = 60

@@ -7,7 +7,7 @@ import { byRange } from './ranges.ts'
 const BUDGETS = [null, 'statements', 'seconds'] as const
 export type StoppedBy = NonNullable<(typeof BUDGETS)[number]>
 
-/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, verification more columns (`round.ts`). */
+/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, verification more columns (`daily-round.ts`). */
 const TASKS = { pruning: 1, expiry: 2 } as const
 export const VERIFICATION = 3
 export type BackgroundTask = keyof typeof TASKS

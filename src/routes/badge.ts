@@ -10,9 +10,10 @@ import { readableByAll, revalidated } from '../http/reading.ts'
 import { readImageQuery } from '../http/url.ts'
 import { count, described, namedObject, operation, route, whole } from '../openapi/contract.ts'
 import { parsed, textThat } from '../schemas.ts'
-import { choice, type ParametersOf, prefixField } from '../service/check-input.ts'
+import type { ParametersOf } from '../service/check-input.ts'
 import { listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readRecent, readSum } from '../service/read.ts'
+import { choice, prefixField } from '../service/shared-fields.ts'
 import {
   BADGE_STYLES,
   type Badge,

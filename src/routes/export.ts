@@ -3,7 +3,7 @@ import { exportCounts } from '../counters/read/export.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from '../service/shared-fields.ts'
 
 const MAX_LIMIT = 1_000
 

@@ -5,8 +5,8 @@ import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
-import { prefixField } from '../service/check-input.ts'
 import { historyQuery, counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
+import { prefixField } from '../service/shared-fields.ts'
 
 const points = () => ({
   by: v.picklist(HISTORY_UNITS),

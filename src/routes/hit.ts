@@ -13,10 +13,10 @@ import { isolateOf } from '../isolate.ts'
 import { described, operation, route, TYPE_DESCRIPTION, userAgent } from '../openapi/contract.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
 import { strictObject } from '../schemas.ts'
-import { namedFields } from '../service/check-input.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest, Problem } from '../service/problem.ts'
+import { namedFields } from '../service/shared-fields.ts'
 
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({

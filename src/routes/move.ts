@@ -12,9 +12,9 @@ import { described, namedObject, operation, route, settingKey } from '../openapi
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
 import { parsed } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
-import { keyField, shortBody } from '../service/check-input.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
+import { keyField, shortBody } from '../service/shared-fields.ts'
 
 /** What the three contracts share. `body` is that of the example. */
 const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>

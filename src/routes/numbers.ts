@@ -15,7 +15,7 @@ import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import { numbersElement } from '../views/dashboard/numbers.ts'
 import { type AskedNumbers, DEFAULT_ROWS, numbersQuery } from './numbers/numbers-query.ts'
-import { counterNumbers, typeNumbers } from './numbers/page-numbers.ts'
+import { counterNumbers, typeNumbers } from './numbers/type-and-counter-numbers.ts'
 
 /** Milliseconds for which a page waits for the numbers that it comes with. */
 const INCLUDED_DEADLINE_MS = 1_000

@@ -3,7 +3,7 @@ import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { afterField, limitField, nextField } from '../service/check-input.ts'
+import { afterField, limitField, nextField } from '../service/shared-fields.ts'
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({

@@ -11,8 +11,9 @@ import { count, described, instant, namedObject, ok, operation, route } from '..
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
-import { choice, dateField, limitField, type ParametersOf, prefixField } from '../service/check-input.ts'
+import type { ParametersOf } from '../service/check-input.ts'
 import { readKept } from '../service/read.ts'
+import { choice, dateField, limitField, prefixField } from '../service/shared-fields.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'

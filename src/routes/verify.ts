@@ -8,7 +8,7 @@ import {
   MISMATCHES,
   type Mismatch,
   verifyPage,
-} from '../counters/verify/verify.ts'
+} from '../counters/verify/verify-page.ts'
 import type { Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -16,7 +16,7 @@ import { openBackgroundDatabase } from '../isolate.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { textThat } from '../schemas.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from '../service/check-input.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from '../service/shared-fields.ts'
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({

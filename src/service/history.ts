@@ -17,8 +17,9 @@ import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
 import { described, instant } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
-import { choice, dateField, type ParametersOf } from './check-input.ts'
+import type { ParametersOf } from './check-input.ts'
 import { readForAll, readKept } from './read.ts'
+import { choice, dateField } from './shared-fields.ts'
 
 const time = () => v.union([dateField(TIME_RULE), instant], TIME_RULE)
 

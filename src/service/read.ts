@@ -9,7 +9,7 @@ import { MAX_AGE_MS, type RolledCache, type SharedReading, type SharedReads } fr
 import { FEW } from '../isolate.ts'
 import { described } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
-import { consistency, prefixField } from './check-input.ts'
+import { consistency, prefixField } from './shared-fields.ts'
 
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 

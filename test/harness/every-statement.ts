@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
-import { continueRound, readAgreement } from '../../src/counters/verify/round.ts'
+import { continueRound, readAgreement } from '../../src/counters/verify/daily-round.ts'
 import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'
 

@@ -1,5 +1,5 @@
 import { Keys } from '../../src/counters/keys/keys.ts'
-import { NewKeyBudgets } from '../../src/counters/keys/new-keys.ts'
+import { NewKeyBudgets } from '../../src/counters/keys/new-key-budgets.ts'
 import { MAX_READ } from '../../src/counters/read/read-counters.ts'
 import { ReadsByRange, SharedReads } from '../../src/counters/read/shared-reads.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'

@@ -1,4 +1,4 @@
-import { FIRST_POSITION, type Mismatch, verifyPage } from '../../src/counters/verify/verify.ts'
+import { FIRST_POSITION, type Mismatch, verifyPage } from '../../src/counters/verify/verify-page.ts'
 import type { Database } from '../../src/database/database.ts'
 
 /**

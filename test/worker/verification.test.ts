@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
-import { continueRound, readAgreement } from '../../src/counters/verify/round.ts'
+import { continueRound, readAgreement } from '../../src/counters/verify/daily-round.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'

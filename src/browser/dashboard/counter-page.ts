@@ -6,8 +6,8 @@ import { showChange, showCount } from './counts.ts'
 import { byId, element, numberCell, setText, startCopyButtons } from './elements.ts'
 import { showMoment } from './format-time.ts'
 import { startMenu } from './header.ts'
+import { startNumbers } from './live-numbers.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
-import { startNumbers } from './page-numbers.ts'
 
 const { type = '', unit = '' } = byId('main').dataset
 // From the URL, because HTML does not preserve every character.

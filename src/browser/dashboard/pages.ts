@@ -4,9 +4,9 @@ import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { showLastChange } from './changes.ts'
 import { byId, element, setText, startCopyButtons, startWork } from './elements.ts'
+import { startNumbers } from './live-numbers.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'
-import { startNumbers } from './page-numbers.ts'
 import { startTopList } from './top-list.ts'
 
 /** The maximum number of requests that fail because the database does not answer. */

@@ -18,7 +18,7 @@ import {
   type TotalsStore,
 } from '../ledger/totals.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
-import { subtractionsOf } from '../rollup/page.ts'
+import { subtractionsOf } from '../rollup/roll-up-page.ts'
 import { ChangeRefused, keyOfCounter, makeChange } from './change.ts'
 
 /** MySQL's error number of a duplicate key. */

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../calendar.ts'
 import { isAhead } from '../shared-work-state.ts'
 import { type CounterAddress, counterId } from './counter-address.ts'
 import { type FoundNames, findNames, isUnmarked, storeNames } from './names.ts'
-import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from './new-keys.ts'
+import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from './new-key-budgets.ts'
 
 /** Counters in one generation of a map; it holds two. */
 const MAX_GENERATION = 10_000

@@ -4,7 +4,7 @@ import { byPrimaryKey } from '../keys/counter-address.ts'
 import { Overtaken } from '../ledger/totals.ts'
 import { boundsOf } from '../ranges.ts'
 import type { Cursor } from './lease.ts'
-import { moveRollUpPage, type RollUpPage, readRollUpPage } from './page.ts'
+import { moveRollUpPage, type RollUpPage, readRollUpPage } from './roll-up-page.ts'
 
 /** Failed pages after which a run gives a range up: the next run is a minute away. */
 const MAX_FAILURES = 3

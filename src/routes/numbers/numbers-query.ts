@@ -5,7 +5,8 @@ import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../.
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
 import type { RecentCounts } from '../../counters/history/recent-counts.ts'
 import type { Executor } from '../../database/database.ts'
-import { choice, limitField, type ParametersOf } from '../../service/check-input.ts'
+import type { ParametersOf } from '../../service/check-input.ts'
+import { choice, limitField } from '../../service/shared-fields.ts'
 
 export const DEFAULT_ROWS = 10
 

@@ -7,7 +7,7 @@ import type { CounterAddress } from '../../../../src/counters/keys/counter-addre
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { moveRollUpPage, readRollUpPage } from '../../../../src/counters/rollup/page.ts'
+import { moveRollUpPage, readRollUpPage } from '../../../../src/counters/rollup/roll-up-page.ts'
 import { openDatabase } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { NewKeyBudgets, pruneBudgets } from '../../../../src/counters/keys/new-keys.ts'
+import { NewKeyBudgets, pruneBudgets } from '../../../../src/counters/keys/new-key-budgets.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { retrying } from '../../../../src/database/retry-and-breaker.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Keys } from '../../../../src/counters/keys/keys.ts'
-import { NewKeyBudgets, type NewKeyRule } from '../../../../src/counters/keys/new-keys.ts'
+import { NewKeyBudgets, type NewKeyRule } from '../../../../src/counters/keys/new-key-budgets.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { stopClock } from '../../../harness/stopped-clock.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchesPattern } from '../../../../src/counters/keys/new-keys.ts'
+import { matchesPattern } from '../../../../src/counters/keys/new-key-budgets.ts'
 
 describe('A pattern', () => {
   it.each([

@@ -3,7 +3,7 @@ import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toDate } from '../../database/values.ts'
 import { type RunBudgets, VERIFICATION } from '../background-runs.ts'
 import { DAY_MS, dayText, timeText } from '../calendar.ts'
-import { FIRST_POSITION, isPosition, verifyPage } from './verify.ts'
+import { FIRST_POSITION, isPosition, verifyPage } from './verify-page.ts'
 
 /** The statements of a page at most: one of hours with a mismatch, which is read twice. */
 const PAGE_STATEMENTS = 8

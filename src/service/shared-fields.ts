@@ -1,0 +1,112 @@
+import * as v from 'valibot'
+import { midnightOf } from '../counters/calendar.ts'
+import { fitsTotal } from '../counters/ledger/totals.ts'
+import { described, TYPE_DESCRIPTION } from '../openapi/contract.ts'
+import { parsed, strictObject, textThat } from '../schemas.ts'
+
+export const choice = <const Words extends readonly string[]>(words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`)
+
+const exactInteger = (rule: string) => v.pipe(v.number(rule), v.safeInteger(rule))
+
+/** A day of the calendar, such as 2026-11-20. */
+export const dateField = (rule: string, fits = (_day: string) => true) =>
+  described(
+    textThat(rule, (day) => !Number.isNaN(midnightOf(day)) && fits(day)),
+    { format: 'date' },
+  )
+
+const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
+
+const KEY_RULE = `must be a string (or, for integer keys, a whole number up to ${Number.MAX_SAFE_INTEGER})`
+
+/** A key. `counterOfKey` checks that a number is for a type with integer keys. */
+export const keyField = v.union([v.string(), exactInteger(KEY_RULE)], KEY_RULE)
+
+/** A body of a few fields. `example` is for error messages. */
+export const shortBody = <const Shape extends v.ObjectEntries>(
+  maxBytes: number,
+  example: string,
+  shape: () => Shape,
+) => ({ maxBytes, schema: () => strictObject(shape(), `must be an object such as ${example}`) })
+
+export const namedFields = {
+  type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
+  key: described(keyField, 'The key, not percent-encoded.'),
+}
+
+export const listEntry = <const Shape extends v.ObjectEntries>(id: string, more: Shape) =>
+  described(strictObject({ ...namedFields, ...more }), { id })
+
+/** The most entries of a list in a body. */
+export const MAX_LISTED = 1_000
+
+/** A body of one list. @param name that of the list, and what it lists */
+export const listBody = <const Name extends string, Entry extends v.GenericSchema>(name: Name, entry: () => Entry) => ({
+  // Fits `MAX_LISTED` keys of 512 bytes.
+  maxBytes: 1024 * 1024,
+  schema: () => {
+    const rule = `must be a list of 1 to ${MAX_LISTED} ${name}`
+    const list = v.pipe(v.array(entry(), rule), v.minLength(1, rule), v.maxLength(MAX_LISTED, rule))
+    return strictObject({ [name]: list } as { [N in Name]: typeof list }, `must be an object with ${name}`)
+  },
+})
+
+export const countField = exactInteger(BY_RULE)
+
+export const byField = described(v.optional(countField, 1), 'The number to add.')
+
+export const increment = () => listEntry('Increment', { by: byField })
+
+export const incrementList = listBody('increments', increment)
+
+const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
+const IMPORTED_DIGITS = /^-?\d{1,19}$/
+
+/** An imported count. JSON numbers do not hold the largest counts exactly. */
+export const importedCountField = () =>
+  v.pipe(
+    described(
+      v.union(
+        [exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(IMPORTED_DIGITS, IMPORTED_RULE))],
+        IMPORTED_RULE,
+      ),
+      'The number to add; beyond 2^53, as a string of digits.',
+    ),
+    v.transform((value) => BigInt(value)),
+    v.check(fitsTotal, IMPORTED_RULE),
+  )
+
+export const AFTER_RULE = 'must be the "next" of the previous page'
+
+export const afterField = <Cursor extends v.GenericSchema>(cursor: Cursor) =>
+  described(v.optional(cursor), 'The `next` of the previous page.')
+
+export const nextField = () =>
+  described(v.nullable(v.string()), 'Pass it as `after` to get the next page; null on the last page.')
+
+/** @param what the description, without a full stop */
+export const limitField = (max: number, usual: number, what: string) => {
+  const message = `must be a whole number from 1 to ${max}`
+  const limit = (digits: string) => (/^\d{1,9}$/.test(digits) && +digits >= 1 && +digits <= max ? +digits : null)
+  return described(v.optional(parsed(limit, message), `${usual}`), {
+    // The meaning, although a query string is text.
+    type: 'integer',
+    minimum: 1,
+    maximum: max,
+    default: undefined,
+    description: `${what}. Default: ${usual}.`,
+  })
+}
+
+export const consistency = () =>
+  described(
+    v.optional(v.picklist(['exact', 'rolled'], 'must be "exact" (the default) or "rolled"'), 'exact'),
+    '`exact`: total and pending, from one snapshot; without a token, the answer may be `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
+  )
+
+export const prefixField = () =>
+  described(
+    v.optional(v.string()),
+    'The beginning of the keys. Without a token, it must be one of the type’s `prefixes`. Default: all keys.',
+  )
