@@ -28,35 +28,41 @@ export async function readJson<Schema extends v.GenericSchema>(
   return check(schema, value)
 }
 
+const STRICT = { fatal: true, ignoreBOM: false }
+/** Made once: a decoder costs as much as reading the body of a hit. It keeps nothing of a whole text, not even of a wrong one. */
+const WHOLE = new TextDecoder('utf-8', STRICT)
+
+/** @throws {Problem} 400 */
+function decode(decoder: TextDecoder, bytes?: ArrayBuffer | Uint8Array, stream = false): string {
+  try {
+    return decoder.decode(bytes, { stream })
+  } catch {
+    throw malformed()
+  }
+}
+
 /** Reads a body without reading more than the limit. @throws {Problem} 400 or 413 */
 export async function readText(c: Context<AppEnv>, maxBytes: number): Promise<string> {
   const { headers, body } = c.req.raw
   const announced = headers.get('Content-Length')
   if (Number(announced) > maxBytes) throw tooLarge(maxBytes)
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-  const decode = (bytes: ArrayBuffer | Uint8Array | undefined, stream: boolean) => {
-    try {
-      return decoder.decode(bytes, { stream })
-    } catch {
-      throw malformed()
-    }
-  }
   if (body === null) return ''
   // Faster, which hits need.
   if (announced !== null && Number(announced) <= maxBytes) {
     const whole = await c.req.raw.arrayBuffer().catch(cutOff)
     // Another Worker may have announced what it liked.
     if (whole.byteLength > maxBytes) throw tooLarge(maxBytes)
-    return decode(whole, false)
+    return decode(WHOLE, whole)
   }
   const chunks: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+  const decoder = new TextDecoder('utf-8', STRICT)
   let text = ''
   let bytes = 0
   for (;;) {
     const { done, value } = await chunks.read().catch(cutOff)
     bytes += value?.byteLength ?? 0
     if (bytes > maxBytes) throw tooLarge(maxBytes)
-    text += decode(value, !done)
+    text += decode(decoder, value, !done)
     if (done) return text
   }
 }

@@ -165,6 +165,21 @@ describe('Bad input', () => {
     }
   })
 
+  it('leaves nothing in the body that is read next', async () => {
+    const send = async (body: Uint8Array<ArrayBuffer>) => {
+      const { path, init } = post('/hit', body, { ...json, 'Content-Length': `${body.length}` })
+      return (await worker.fetch(path, init)).status
+    }
+    const right = Uint8Array.from(new TextEncoder().encode('{"type":"page_view","key":"€"}'))
+    const cut = right.subarray(0, right.indexOf(0x82) + 1).slice()
+    const wrong = Uint8Array.from([0x22, 0xff, 0x22])
+    for (const bad of [cut, wrong]) {
+      expect(await send(bad)).toBe(400)
+      expect(await send(right)).toBe(204)
+    }
+    expect((await worker.read('page_view', '€')).count).toBe(2)
+  })
+
   it('is answered without the names of private types', async () => {
     const COUNTERS = { open: { record_type: 1, public: true }, hidden: { record_type: 2 } }
     const other = new TestWorker(db.url, { COUNTERS })
