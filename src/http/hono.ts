@@ -1,6 +1,6 @@
 import type { Hono as HonoClass } from 'hono'
 import { HonoBase } from 'hono/hono-base'
-import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { TrieRouter } from 'hono/router/trie-router'
 import type { Bindings } from '../config/bindings.ts'
 import type { Token } from '../config/tokens.ts'
 import type { DatabaseTime } from '../database/database.ts'
@@ -24,9 +24,12 @@ export interface AppEnv {
 
 export type HonoApp = HonoClass<AppEnv>
 
-/** Hono with the one router that our routes need. Its default brings three, which adds 1 kB to the bundle. */
+/**
+ * Hono with one router. Its default brings three, which adds 1 kB to the bundle, and joins all routes in one expression before the
+ * first answer: 4 ms, for 1 µs less of each later one.
+ */
 export const Hono = class extends HonoBase {
   constructor(options: ConstructorParameters<typeof HonoBase>[0] = {}) {
-    super({ router: new RegExpRouter(), ...options })
+    super({ router: new TrieRouter(), ...options })
   }
 } as typeof HonoClass
