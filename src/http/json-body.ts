@@ -33,7 +33,7 @@ const STRICT = { fatal: true, ignoreBOM: false }
 const WHOLE = new TextDecoder('utf-8', STRICT)
 
 /** @throws {Problem} 400 */
-function decode(decoder: TextDecoder, bytes?: ArrayBuffer | Uint8Array, stream = false): string {
+function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: ArrayBuffer | Uint8Array, stream = false): string {
   try {
     return decoder.decode(bytes, { stream })
   } catch {
