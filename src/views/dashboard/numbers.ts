@@ -45,7 +45,7 @@ export function options(texts: Record<string, string>): Html {
   return html`${Object.entries(texts).map(([value, text]) => html`<option value="${value}">${text}</option>`)}`
 }
 
-/** Numbers as data in a page, so that its script need not ask for them first. @param zone the script takes those of its own */
+/** Puts numbers into a page, so that its script need not ask for them. @param zone their time zone: in another one, it asks */
 export function numbersElement(zone: string, numbers: unknown): string {
   // No key may end the element.
   const json = JSON.stringify(numbers).replaceAll('<', '\\u003c')
