@@ -13,6 +13,8 @@ export function counterWithHistory(): Counter {
   const counter = sampleCounter({ COUNTERS: { ...SAMPLE_COUNTERS, page_view, download } })
   beforeAll(async () => {
     await counter.add('page_view', LONG_KEY, 2 ** 45)
+    // In the first hour of a day, the sample site has no counts of today.
+    await counter.add('download', 'app-1.2.0.tgz', 1)
     await counter.api('POST', '/v1/imports', {
       counters: [{ type: 'page_view', key: '/big', count: '9223372036854775000' }],
     })
