@@ -110,9 +110,12 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       const midnights = 10 * (sql.match(/ OR period_start >=/g)?.length ?? 0)
       // The days, weeks and months of a period are looked up for each counter of a list, whether there are any or not.
       const ofPeriod = sql.split('UNION ALL').map((part) => {
-        const [, list, starts] =
-          /record_id IN \(([\d,]+)\) AND \(.*period_start IN \((.*)\)\) GROUP BY/s.exec(part) ?? []
-        return list === undefined ? 0 : list.split(',').length * starts!.split(',').length
+        const [, list, periods] = /record_id IN \(([\d,]+)\) AND \((.*period_start IN .*)\) GROUP BY/s.exec(part) ?? []
+        if (list === undefined) return 0
+        const starts = [...periods!.matchAll(/period_start IN \(([^)]*)\)/g)].flatMap(([, starts]) =>
+          starts!.split(','),
+        )
+        return list.split(',').length * starts.length
       })
       // Whether a counter has too many pending slots is looked up apart from their sum.
       const lookedUp = /LIMIT \d+, 1\) IS NULL/.test(sql) ? rowsReturned : 0
