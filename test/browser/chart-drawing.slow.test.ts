@@ -273,10 +273,13 @@ it('printing shows the whole chart and the table, in light colors, and no contro
 
 it('on a narrow page, labels do not touch, and the chart is as wide as its card', async () => {
   const page = await open('/', { viewport: { width: 320, height: 800 } })
+  const monday = today().subtract({ days: today().dayOfWeek - 1 })
   for (const path of [
     '/',
     '/?period=today',
     '/?period=7d',
+    // The label of the last day has no room.
+    `/?from=${monday.subtract({ days: 6 })}&to=${monday}`,
     '/?period=12m',
     '/?period=90d',
     '/?period=90d&by=week',

@@ -215,7 +215,7 @@ const countOf = ({ count }: Point) => numberOf(count)
 const alsoOf = ({ also }: Point) => numberOf(also)
 const beforeOf = ({ before }: Point) => numberOf(before)
 
-/** The labels that fit: days on Mondays if not every day has room, months with the year in the place of January. */
+/** The labels that fit: days on Mondays if not all of more than a week have room, months with the year in the place of January. */
 function axisLabels(points: readonly Point[], by: By, place: number): { index: number; text: string }[] {
   const inMonths = by === 'month' || points.length > MAX_MONDAYS
   const labels = points.map(({ start }, index) => {
@@ -226,7 +226,7 @@ function axisLabels(points: readonly Point[], by: By, place: number): { index: n
   const room = (Math.max(...labels.map(({ text }) => text.length)) + 2) * CHARACTER
   const shown = labels.filter(({ start }) => {
     if (by === 'day' && inMonths) return start.slice(8, 10) === '01'
-    return by !== 'day' || place > room || weekday(start) === 1
+    return by !== 'day' || points.length <= 7 || place > room || weekday(start) === 1
   })
   const every = Math.ceil((room / place) * (shown.length / points.length))
   // The year is always among them.
