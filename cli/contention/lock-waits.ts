@@ -37,13 +37,16 @@ export async function serverOf(
   }
 }
 
+/** The present in the time zone of the server's system: InnoDB's times are in that one, not in the session's. */
+const NOW = "CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')"
+
 // Vitess names the schema of a keyspace vt_ and the keyspace.
 const MYSQL_WAITS = `
   SELECT r.OBJECT_NAME AS tbl, r.INDEX_NAME AS idx, r.LOCK_DATA AS row_data,
     rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query, NULL AS waiting_last,
-    TIMESTAMPDIFF(SECOND, rt.trx_wait_started, NOW()) AS waited,
+    TIMESTAMPDIFF(SECOND, rt.trx_wait_started, ${NOW}) AS waited,
     bt.trx_mysql_thread_id AS holding, bt.trx_query AS holding_query, bs.SQL_TEXT AS holding_last,
-    TIMESTAMPDIFF(SECOND, bt.trx_started, NOW()) AS held
+    TIMESTAMPDIFF(SECOND, bt.trx_started, ${NOW}) AS held
   FROM performance_schema.data_lock_waits AS w
   JOIN performance_schema.data_locks AS r ON r.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID
   JOIN information_schema.INNODB_TRX AS rt ON rt.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID
@@ -54,9 +57,9 @@ const MYSQL_WAITS = `
 const MARIADB_WAITS = `
   SELECT r.lock_table AS tbl, r.lock_index AS idx, r.lock_data AS row_data,
     rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query, NULL AS waiting_last,
-    TIMESTAMPDIFF(SECOND, rt.trx_wait_started, NOW()) AS waited,
+    TIMESTAMPDIFF(SECOND, rt.trx_wait_started, ${NOW}) AS waited,
     bt.trx_mysql_thread_id AS holding, bt.trx_query AS holding_query, NULL AS holding_last,
-    TIMESTAMPDIFF(SECOND, bt.trx_started, NOW()) AS held
+    TIMESTAMPDIFF(SECOND, bt.trx_started, ${NOW}) AS held
   FROM information_schema.INNODB_LOCK_WAITS AS w
   JOIN information_schema.INNODB_LOCKS AS r ON r.lock_id = w.requested_lock_id
   JOIN information_schema.INNODB_TRX AS rt ON rt.trx_id = w.requesting_trx_id

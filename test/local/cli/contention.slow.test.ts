@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import mysql from 'mysql2/promise'
-import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { readLockWaits, serverOf } from '../../../cli/contention/lock-waits.ts'
+import { connectDatabase } from '../../../cli/database-connection.ts'
+import { startDatabaseServer } from '../../../local/database/database-server.ts'
 import { random63 } from '../../../src/counters/ids.ts'
 import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
 import { keptHours } from '../../../src/counters/write/kept-hours.ts'
@@ -8,6 +11,34 @@ import { openDatabase } from '../../../src/database/database.ts'
 import { behave } from '../../harness/behave.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
 import { NpmScript, saying, stateDirectory } from '../npm-script.ts'
+
+it('The seconds of a wait are right on a server whose system has another time zone', async () => {
+  vi.stubEnv('TZ', 'Asia/Kolkata')
+  const server = await startDatabaseServer({ directory: await stateDirectory(), say: () => {} })
+  vi.unstubAllEnvs()
+  onTestFinished(() => server.stop())
+  const url = `${server.url}/waits`
+  const admin = await mysql.createConnection({ uri: server.url })
+  await admin.query('CREATE DATABASE waits')
+  await admin.query('CREATE TABLE waits.t (id INT PRIMARY KEY)')
+  await admin.query('INSERT INTO waits.t VALUES (1)')
+  const [holder, waiter] = await Promise.all([0, 1].map(() => mysql.createConnection({ uri: url })))
+  const reader = await connectDatabase(url)
+  await holder!.query('BEGIN')
+  await holder!.query('SELECT * FROM t FOR UPDATE')
+  const waiting = waiter!.query('SELECT * FROM t FOR UPDATE')
+  const { product } = await serverOf(reader)
+  // MariaDB refreshes its tables only if they were not read for 100 ms.
+  await expect.poll(() => readLockWaits(reader, product), { interval: 250 }).toHaveLength(1)
+  const [wait] = await readLockWaits(reader, product)
+  for (const { seconds } of [wait!.waiting, wait!.holding]) {
+    expect(seconds).toBeGreaterThanOrEqual(0)
+    expect(seconds).toBeLessThan(600)
+  }
+  await holder!.query('ROLLBACK')
+  await waiting
+  await Promise.all([admin.end(), holder!.end(), waiter!.end(), reader.close()])
+})
 
 /** A counter with an id beyond 2^63, and the slot that connections compete for. */
 const RECORD_ID = 2n ** 64n - 11n
