@@ -19,12 +19,14 @@ let violations: Violations
 let requests: string[]
 /** The pages with views in 30 days, the most first. */
 let ranked: { key: string; count: number }[]
+/** A day with 1,001 keys of the type `many`. */
+const day = midnight(40).toISOString().slice(0, 10)
 
 beforeAll(async () => {
   ranked = await rankingOf(counter, 'page_view', { from: midnight(29) })
-  const day = midnight(40).toISOString().slice(0, 10)
   const many = Array.from({ length: 1_000 }, (_, i) => ({ type: 'many', key: `key ${i}`, count: i + 1, day }))
   await counter.api('POST', '/v1/imports', { counters: many })
+  await counter.api('POST', '/v1/imports', { counters: [{ type: 'many', key: 'least', count: 1, day }] })
   await counter.api('POST', '/v1/increments', { increments: [{ type: 'many', key: 'least' }] })
   await counter.rollUp(new Date())
 })
@@ -264,8 +266,14 @@ describe('the list of a page', () => {
     const blog = await save()
     expect(blog.name).toMatch(/^page_view-blog-\d/)
     expect(blog.lines).toHaveLength(1 + ranked.filter(({ key }) => key.startsWith('/blog/')).length)
-    await openList('?type=many&period=90d')
+    await openList(`?type=many&from=${day}&to=${day}`)
     expect((await save()).lines).toHaveLength(1_001)
     expect(await page.textContent('#list-csv-message')).toBe('Saved the first 1,000 rows.')
+    // Of a month, one of more than 20, fewer candidates are read.
+    const today = Temporal.Now.plainDateISO(zone)
+    await openList(`?type=many&from=${today.subtract({ days: 700 })}&to=${today}`)
+    const rows = (await save()).lines.length - 1
+    expect(rows).toBeLessThan(800)
+    expect(await page.textContent('#list-csv-message')).toBe(`Saved the first ${rows} rows.`)
   })
 })

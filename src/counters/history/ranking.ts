@@ -18,7 +18,7 @@ const LEAST_RANKED = 100
 /** The counters with the highest counts in a period, highest first. */
 export interface Ranking {
   counters: RankedCounter[]
-  /** Whether there are more. */
+  /** Whether there are, or may be, more. */
   more: boolean
   /** Whether no other counter can belong among them. */
   certain: boolean
@@ -41,7 +41,8 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
   const listed = ranked.slice(0, limit)
   return {
     counters: listed,
-    more: ranked.length > limit,
+    // Only the first counters of each part were read.
+    more: ranked.length > limit || (listed.length < limit && mostOfOthers > 0n),
     certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
   }
 }
