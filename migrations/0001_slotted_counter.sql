@@ -25,34 +25,29 @@ CREATE TABLE IF NOT EXISTS slotted_counters (
   KEY pruning (kept_until)
 );
 
--- The totals: one row for each counter, with the sum that was rolled up. The count is total + pending.
+-- The counters: the key behind each record id, and the sum that was rolled up. The count is count + pending. A row is written before
+-- the first increment of its key, so every roll-up and every change finds one. Keys are bytes, not text: they are compared and returned
+-- exactly as they were sent.
 --
 -- The version changes with every change of the count. It is the guard: of several overlapping roll-ups that saw the same slots,
--- exactly one moves them.
-CREATE TABLE IF NOT EXISTS counter_totals (
+-- exactly one moves them. A change locks the row instead.
+--
+-- A deleted or renamed counter is marked, and its row deleted later if nothing has counted since (src/counters/keys). A roll-up
+-- removes the mark: something counted.
+CREATE TABLE IF NOT EXISTS counters (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
+  name VARBINARY(512) NOT NULL COMMENT 'the key; never changes',
+  gone_hour INT UNSIGNED NULL COMMENT 'hours since 1970 UTC when the counter was deleted or renamed; NULL: it was not',
   count BIGINT NOT NULL,
   version BIGINT UNSIGNED NOT NULL,
   rolled_up_at DATETIME(3) NULL COMMENT 'UTC; NULL until the first roll-up of this counter',
   PRIMARY KEY (record_type, record_id),
-  -- The counters of a type in the order of their totals. An entry moves when the total changes, not with every increment.
-  KEY ranking (record_type, count)
-);
-
--- The names: the keys behind the record ids. A name is written before the first increment of its key and never changes. Bytes, not
--- text: keys are compared and returned exactly as they were sent.
---
--- A name whose counter is deleted or renamed is only marked, and deleted later if nothing has counted since (src/counters/keys).
-CREATE TABLE IF NOT EXISTS counter_names (
-  record_type SMALLINT UNSIGNED NOT NULL,
-  record_id BIGINT UNSIGNED NOT NULL,
-  name VARBINARY(512) NOT NULL,
-  gone_hour INT UNSIGNED NULL COMMENT 'hours since 1970 UTC when the counter was deleted or renamed; NULL: it was not',
-  PRIMARY KEY (record_type, record_id),
   -- The keys of a type in order, for searches by prefix.
   KEY name (record_type, name),
-  -- Finds marked names, for pruning. Almost all entries are NULL, and never move.
+  -- The counters of a type in the order of their totals. An entry moves when the total changes, not with every increment.
+  KEY ranking (record_type, count),
+  -- Finds marked counters, for pruning. Almost all entries are NULL, and never move.
   KEY gone (gone_hour)
 );
 
@@ -115,7 +110,7 @@ CREATE TABLE IF NOT EXISTS counter_adjustments (
 -- The idempotency keys of settings, imports, deletions, renames and merges, each with what was asked. A change writes its key in its
 -- own transaction. So a request that comes again is recognized, whatever has happened since. Rows are never deleted.
 CREATE TABLE IF NOT EXISTS change_keys (
-  record_id BIGINT UNSIGNED NOT NULL COMMENT 'of the counter; of an import, 0, and with several ranges the first record id of each',
+  record_id BIGINT UNSIGNED NOT NULL COMMENT 'of the counter; of an import, the first record id of its range',
   key_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, and of a counter also of the counter and the kind of change',
   contents_hash BIGINT UNSIGNED NOT NULL,
   PRIMARY KEY (record_id, key_hash)

@@ -75,7 +75,7 @@ export async function fillSampleSite(databaseUrl: string, now: Date): Promise<vo
       await db.execute(`INSERT INTO ${into} VALUES ${rows.slice(i, i + ROWS).join()}`)
     }
   }
-  const [names, totals, days, hours]: string[][] = [[], [], [], []]
+  const [counters, days, hours]: string[][] = [[], [], []]
   const last = startOf('day', now).getTime()
   for (const { type, key, daily } of sampleCounters()) {
     const id = await hash64(key)
@@ -94,16 +94,14 @@ export async function fillSampleSite(databaseUrl: string, now: Date): Promise<vo
         total += count
       }
       if (total === 0) return
-      names!.push(`(${type},${id},'${key}')`)
-      totals!.push(`(${type},${id},${total},1,'${timeText(now)}')`)
+      counters!.push(`(${type},${id},'${key}',${total},1,'${timeText(now)}')`)
     }
     add(type, (views) => views)
     if (type === SAMPLE_COUNTERS.page_view.record_type) {
       add(SAMPLE_COUNTERS.visitor.record_type, (views) => Math.max(1, Math.round(views * 0.57)))
     }
   }
-  await insert('counter_names (record_type, record_id, name)', names!)
-  await insert('counter_totals', totals!)
+  await insert('counters (record_type, record_id, name, count, version, rolled_up_at)', counters!)
   await insert('counter_periods', days!)
   await insert('counter_history', hours!)
   for (const [period, start] of [

@@ -19,6 +19,7 @@ import { AddressCache, type CounterAddress } from './counters/keys/counter-addre
 import { Keys } from './counters/keys/keys.ts'
 import { NewKeyBudgets } from './counters/keys/new-key-budgets.ts'
 import { MAX_PUBLIC_ROWS, TooManyKeys } from './counters/keys/prefix.ts'
+import type { TotalsStore } from './counters/ledger/totals.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
 import { loadOf, ReadsByRange, RolledCache, SharedReads } from './counters/read/shared-reads.ts'
@@ -39,6 +40,8 @@ import { Salts, Visitors } from './visits/visitors.ts'
 
 /** The time-out of one attempt at a statement of a request. A statement is given up within twice that. */
 const STATEMENT_DEADLINE_MS = 3_000
+/** The time-out of a statement of a change: it may move 50,000 rows. Its transaction may take 20 s on PlanetScale. */
+const CHANGE_DEADLINE_MS = 10_000
 /** The time-out of a statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
@@ -113,6 +116,11 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
         queue: batches && batchQueue(batches),
       }),
   )
+  const reads = makeReads(dbs, everywhere)
+  const changes: TotalsStore = {
+    db: withRetries(openConfigured({ config, mistakes }, CHANGE_DEADLINE_MS)),
+    cache: reads.rolled,
+  }
   return {
     config,
     /** What is wrong in the settings. */
@@ -130,7 +138,8 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     /** The types in which the visits of a type count too, by its record type, if there are any. */
     also,
     counting: commits.length === 1 ? commits[0]! : new CommitByRange(commits),
-    reads: makeReads(dbs, everywhere),
+    reads,
+    changes,
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, config.longestWindow)),
     bots: new Bots(),

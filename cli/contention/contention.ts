@@ -74,7 +74,7 @@ async function readDeadlock(db: DatabaseConnection, database: string): Promise<D
 async function readKeys(db: DatabaseConnection, counters: readonly string[]): Promise<Map<string, string>> {
   if (counters.length === 0) return new Map()
   const rows = await db.execute(
-    `SELECT CONCAT(record_type, ' ', record_id) AS counter, CONVERT(name USING utf8mb4) AS name FROM counter_names
+    `SELECT CONCAT(record_type, ' ', record_id) AS counter, CONVERT(name USING utf8mb4) AS name FROM counters
      WHERE (record_type, record_id) IN (${counters.map((counter) => `(${counter.replace(' ', ', ')})`).join(', ')})`,
   )
   return new Map(rows.map(({ counter, name }) => [String(counter), String(name)]))

@@ -89,12 +89,11 @@ function advice(table: string): string {
         'slotted_counters: every writer has its own slot, so writers should not wait for each other. If a type has `slots = N` in ' +
         'wrangler.toml, remove it. Short waits during a roll-up are normal.'
       )
-    case 'counter_names':
     case 'new_key_budgets':
       return `${table}: several writers added new keys at once. This passes.`
     case 'visitor_salts':
       return 'visitor_salts: several isolates needed the salt of a new day at once. This passes.'
-    case 'counter_totals':
+    case 'counters':
     case 'counter_history':
     case 'counter_periods':
     case 'type_history':

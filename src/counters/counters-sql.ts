@@ -30,15 +30,14 @@ export function sameKeySql(counters: readonly CounterPlace[]): string {
   return `record_type IN (${types.join(',')}) AND record_id = ${counters[0]!.recordId}`
 }
 
-/** Reads columns of distinct counters from a table with one row each, without locks. Returns the rows by `counterId`. */
+/** Reads columns of distinct counters, without locks. Returns the rows by `counterId`. */
 export async function readByCounter(
   db: Executor,
   columns: string,
-  table: 'counter_totals' | 'counter_names',
   counters: readonly CounterPlace[],
 ): Promise<Map<string, Record<string, unknown>>> {
   const select = (list: string) =>
-    `SELECT record_type, record_id, ${columns} FROM ${table} FORCE INDEX (PRIMARY) WHERE ${list}`
+    `SELECT record_type, record_id, ${columns} FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`
   const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))
   return new Map(rows.map((row) => [counterId(placeOf(row)), row]))
 }
@@ -92,7 +91,7 @@ export function pendingOfOneSql(counter: CounterPlace, most: number | null): { c
 }
 
 /**
- * SQL of a column: the same for the counter of `counter_names AS n`. It takes twice as long, but also reads several. vtgate keeps
+ * SQL of a column: the same for the counter of `counters AS n`. It takes twice as long, but also reads several. vtgate keeps
  * it within its statement, because it names the record id of the row.
  */
 export function boundedPendingSql(most: number): string {

@@ -222,7 +222,7 @@ export function madeBy(statement: string): string[] {
 }
 
 /** The tables of migrations/vschema.json whose sharding key must be known before anything is written to them. */
-const TABLES = ['slotted_counters', 'counter_totals', 'type_history', 'visitor_salts', RECORD]
+const TABLES = ['slotted_counters', 'counters', 'type_history', 'visitor_salts', RECORD]
 
 /** What to do before tables can be made on several shards, or `null`. `ranges`: SHARDING.ranges, `null` if it is not known. */
 export async function missingSharding(db: Executor, ranges: number | null): Promise<string | null> {

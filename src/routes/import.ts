@@ -39,7 +39,7 @@ export const addImportContract = () =>
     id: 'import',
     tag: 'Changing',
     summary: 'Import counts',
-    description: `Adds counts from another source to up to ${MAX_LISTED} counters: all of them or none.`,
+    description: `Adds counts from another source to up to ${MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
     headers: importKey(),
     answers: {
       200: {
@@ -48,7 +48,7 @@ export const addImportContract = () =>
         schema: namedObject('Imported', { imported: described(whole, 'The number of rows.') }),
       },
     },
-    problems: [...ADJUSTING],
+    problems: ['different_ranges', ...ADJUSTING],
     examples: {
       oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
       again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },
@@ -62,7 +62,7 @@ export const addImportContract = () =>
     },
   })
 
-export const imports = endpoint<typeof addImportContract>(addImport, async (c, { caller: { db, isolate }, body }) => {
+export const imports = endpoint<typeof addImportContract>(addImport, async (c, { caller: { isolate }, body }) => {
   const id = await idempotencyKey(c, 'import')
   if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
   const now = new Date()
@@ -73,6 +73,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
   })
   checkTypes(c, ...body.counters.map(({ type }) => type))
   const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
-  const importing = importCounts({ db, cache: isolate.reads.rolled }, rows, { id, at: now })
+  const importing = importCounts(isolate.changes, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

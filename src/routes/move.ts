@@ -28,7 +28,7 @@ const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: objec
         schema: namedObject('Moved', { type: v.string(), key: v.string() }),
       },
     },
-    problems: ['no_such_counter', 'history_too_large', ...ADJUSTING, ...own],
+    problems: ['no_such_counter', 'history_too_large', 'too_many_pending', ...ADJUSTING, ...own],
     examples: {
       missing: {
         summary: 'A counter that does not exist',
@@ -137,11 +137,10 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const { config, reads } = caller.isolate
+  const { config, changes } = caller.isolate
   const others = query.also === 'true' ? ofSameKey(type, [...config.types.values()]) : []
   checkTypes(c, ...others.map(({ name }) => name))
-  const store = { db: caller.db, cache: reads.rolled }
-  const moving = moveCounter(store, counter, {
+  const moving = moveCounter(changes, counter, {
     ...asked,
     also: others.map(({ recordType }) => recordType),
     key: given ?? null,

@@ -24,7 +24,7 @@ export const setCountContract = () =>
     id: 'set',
     tag: 'Changing',
     summary: 'Set a counter',
-    description: 'Sets the counter to any whole number. Concurrent increments are not lost: they land before or after.',
+    description: 'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
     headers: settingKey(),
     answers: {
       200: {
@@ -41,7 +41,7 @@ export const setCountContract = () =>
         }),
       },
     },
-    problems: [...ADJUSTING],
+    problems: ['too_many_pending', ...ADJUSTING],
     examples: {
       carryOver: {
         summary: 'Carry over a number from another counter',
@@ -71,8 +71,7 @@ export const set = endpoint<typeof setCountContract>(
     const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
     // A repeated request is told the count that it set, not the present one.
     const answer = { type: type.name, key, count, added: null as bigint | null }
-    const store = { db: caller.db, cache: caller.isolate.reads.rolled }
-    const changing = setCounter(store, counter, setting).then((done) => {
+    const changing = setCounter(caller.isolate.changes, counter, setting).then((done) => {
       answer.added = done.added
       return done.outcome
     })

@@ -38,7 +38,7 @@ export const readSetupContract = () =>
       'The state of the tables.',
       namedObject('Setup', {
         ready: described(v.boolean(), 'Whether nothing is missing.'),
-        missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
+        missing: names('What it lacks, such as `table counters` or `index counters.name`.'),
         pending: names('The migrations not recorded as applied.'),
         statements: names('Statements that create what is missing, for a deploy request.'),
       }),

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../config/mistakes.ts'
-import { type ChangeRefusal, ChangeRefused, KeyReused } from '../counters/changes/change.ts'
+import { type ChangeRefusal, ChangeRefused, KeyReused, MAX_TAKEN_SLOTS } from '../counters/changes/change.ts'
 import { MAX_ROWS } from '../counters/changes/move-counter.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
@@ -100,9 +100,13 @@ const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {
   count_not_below: ['count_not_below', 'The count is not below the given number.'],
   different_ranges: [
     'different_ranges',
-    'The keys are in different ranges (SHARDING.ranges), and a change is limited to one. Set both counters, or export and import the history.',
+    'The keys are in different ranges (SHARDING.ranges), and a change is limited to one. Import each range by itself, as `npm run import` does; instead of a rename or merge, set both counters, or export and import the history.',
   ],
   history_too_large: ['history_too_large', `The counter has more than ${MAX_ROWS} rows of history.`],
+  too_many_pending: [
+    'too_many_pending',
+    `The counter has too many pending slots: a change takes at most ${MAX_TAKEN_SLOTS}.`,
+  ],
 }
 
 /**
@@ -136,7 +140,11 @@ export function problemOf(error: unknown, advice?: string): Problem {
   if (error instanceof KeyReused) return new Problem('idempotency_key_reused', { detail: KEY_REUSED })
   if (error instanceof ChangeRefused) {
     const [code, what] = REFUSALS[error.reason]
-    return new Problem(code, { detail: `${what} Nothing was changed.` })
+    const first = error.slots > 0 ? ` The roll-up must move ${error.slots} of them first.` : ''
+    return new Problem(code, {
+      detail: `${what}${first} Nothing was changed.`,
+      ...(error.slots > 0 && { headers: { 'Retry-After': '60' } }),
+    })
   }
   if (error instanceof ConfigurationError) {
     const detail = 'Correct the settings under errors, and deploy again.'

@@ -1,8 +1,11 @@
-import { countStatements, type Database, type Executor } from '../../database/database.ts'
+import { countStatements, type Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/values.ts'
+import { readByCounter } from '../counters-sql.ts'
 import { hash64 } from '../ids.ts'
-import { Overtaken, type TotalsStore } from '../ledger/totals.ts'
+import { byPrimaryKey, type CounterPlace, counterId } from '../keys/counter-address.ts'
+import { countPendingOfKey } from '../ledger/pending-slots.ts'
+import { type LockedCounter, lockCounters, Overtaken, type TotalsStore } from '../ledger/totals.ts'
 
 /** Statements of all attempts. The free plan allows 50 subrequests; the rest is left for repeated ROLLBACKs. */
 const MAX_STATEMENTS = 45
@@ -12,8 +15,8 @@ const BACKOFF_MS = 30
 const MAX_BACKOFF_MS = 1_000
 const GIVE_UP_AFTER_MS = 8_000
 
-/** Statements that a key adds to an attempt. */
-const KEY_STATEMENTS = 2
+/** Of an attempt, beside its own: finding rows, BEGIN, lock, 2 for the key, COMMIT, and the ROLLBACK after a failed COMMIT. */
+const FRAME_STATEMENTS = 7
 
 /** The idempotency key was used before, with other contents. Nothing was changed. */
 export class KeyReused extends Error {
@@ -48,19 +51,25 @@ export async function keyOfCounter(
   return { recordId, hash, contents: asked }
 }
 
+/** Finds the locked row of a counter; `null` if there is none. */
+export type Locked = (counter: CounterPlace) => LockedCounter | null
+
 export interface Change {
   /** Stored for good, in the same transaction. */
   key: ChangeKey | null
-  /** The most statements of one attempt, with BEGIN, COMMIT, and the ROLLBACK after a failed COMMIT. */
+  /** Those that it changes, each once. */
+  counters: readonly CounterPlace[]
+  /** The most statements of `attempt`. */
   statements: number
-  /** Takes no locks first: if that answer is lost, nobody can roll back. `db` is for statements outside the transaction. */
-  attempt(transaction: Executor, db: Database): Promise<void>
+  /** Runs in the transaction, while the rows of the counters are locked: no roll-up and no other change moves them. */
+  attempt(transaction: Executor, locked: Locked): Promise<void>
 }
 
 /**
- * Makes a change. Repeats an attempt that was overtaken or met a transient failure, until a limit is reached. A COMMIT may have
- * an unknown outcome. With a key, the next attempt looks it up. Without one, the change is not repeated, because it could be
- * made twice. Drops cached totals, even if it fails.
+ * Makes a change: locks its counters, then looks its key up, then reads and writes. The lock is the guard, under every isolation
+ * level. The COMMIT of an earlier attempt holds it until its key can be seen. Repeats an attempt that was overtaken or met a
+ * transient failure, until a limit is reached. A COMMIT may have an unknown outcome. With a key, the next attempt looks it up.
+ * Without one, the change is not repeated, because it could be made twice. Drops cached totals, even if it fails.
  * @returns `repeated` if an earlier request made the change
  * @throws {KeyReused | ChangeRefused} nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
@@ -68,20 +77,22 @@ export interface Change {
  */
 export async function makeChange(
   store: TotalsStore,
-  { key, statements, attempt }: Change,
+  { key, counters, statements, attempt }: Change,
 ): Promise<'done' | 'repeated'> {
   const db = countStatements(store.db)
-  const most = statements + (key === null ? 0 : KEY_STATEMENTS)
+  const most = statements + FRAME_STATEMENTS
   const began = Date.now()
   let unknown: DatabaseFailure | null = null
   for (let made = 1; ; made++) {
     let committing = false
     try {
+      // Not in the transaction, whose snapshot must be younger than its locks.
+      const found = await readByCounter(db, '1', counters)
+      const existing = counters.filter((counter) => found.has(counterId(counter))).sort(byPrimaryKey)
       await db.transaction(async (transaction) => {
-        if (key !== null) await checkKey(transaction, key)
-        await attempt(transaction, db)
-        // A request with the same key may have been faster.
-        if (key !== null && !(await insertKey(transaction, key))) throw new Overtaken()
+        const locked = existing.length === 0 ? new Map() : await lockCounters(transaction, existing)
+        if (key !== null && !(await insertKey(transaction, key))) await refuseRepeat(transaction, key)
+        await attempt(transaction, (counter) => locked.get(counterId(counter)) ?? null)
         committing = true
       })
       return 'done'
@@ -106,20 +117,17 @@ export async function makeChange(
   }
 }
 
-async function checkKey(db: Executor, key: ChangeKey): Promise<void> {
-  const contents = await readContents(db, key)
-  if (contents !== null) throw contents === key.contents ? new AlreadyApplied() : new KeyReused()
+/** @throws {AlreadyApplied | KeyReused} @throws {Overtaken} if the request that stored the key was rolled back */
+async function refuseRepeat(transaction: Executor, key: ChangeKey): Promise<never> {
+  const contents = await readContents(transaction, [key.recordId], key.hash)
+  if (contents === null) throw new Overtaken()
+  throw contents === key.contents ? new AlreadyApplied() : new KeyReused()
 }
 
-/** Stores the key of a change of several ranges; of two racing requests, one wins. @throws {KeyReused} */
-export async function tieKey(db: Executor, key: ChangeKey): Promise<void> {
-  // If it is stored: by an earlier request, by a concurrent one, or by this one if its answer was lost.
-  if (!(await insertKey(db, key)) && (await readContents(db, key)) !== key.contents) throw new KeyReused()
-}
-
-async function readContents(db: Executor, { recordId, hash }: ChangeKey): Promise<bigint | null> {
+/** What was asked with a key, if it is stored at any of some places; otherwise `null`. */
+export async function readContents(db: Executor, places: readonly bigint[], hash: bigint): Promise<bigint | null> {
   const { rows } = await db.execute(
-    `SELECT contents_hash FROM change_keys WHERE record_id = ${recordId} AND key_hash = ${hash}`,
+    `SELECT contents_hash FROM change_keys WHERE record_id IN (${places.join(',')}) AND key_hash = ${hash}`,
   )
   return rows.length === 0 ? null : toBigInt(rows[0]!.contents_hash)
 }
@@ -139,14 +147,30 @@ export type ChangeRefusal =
   | 'count_not_below'
   | 'different_ranges'
   | 'history_too_large'
+  | 'too_many_pending'
 
-/** A counter is not deleted, renamed or merged. Nothing was changed. */
+/** A change is not made. Nothing was changed. */
 export class ChangeRefused extends Error {
   override name = 'ChangeRefused'
   readonly reason: ChangeRefusal
+  /** Of `too_many_pending`: how many slots the roll-up must move first. */
+  readonly slots: number
 
-  constructor(reason: ChangeRefusal) {
+  constructor(reason: ChangeRefusal, slots = 0) {
     super(reason)
     this.reason = reason
+    this.slots = slots
   }
+}
+
+/** The most pending slots that a change takes. */
+export const MAX_TAKEN_SLOTS = 50_000
+/** The pending slots of a refused change are counted up to this number. */
+const MAX_COUNTED_SLOTS = 1_000_000
+
+/** @throws {ChangeRefused} if counters of one key have more pending slots than a change takes */
+export async function checkPending(db: Executor, counters: readonly CounterPlace[], slots: number): Promise<void> {
+  if (slots <= MAX_TAKEN_SLOTS) return
+  const found = await countPendingOfKey(db, counters, MAX_COUNTED_SLOTS)
+  throw new ChangeRefused('too_many_pending', Math.max(found, slots) - MAX_TAKEN_SLOTS)
 }

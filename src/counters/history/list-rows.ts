@@ -106,7 +106,7 @@ function countsSql(list: string, span: Span, place: number): string[] {
 
 function namesSql(list: string): string {
   const columns = packedSql("'name'", 'record_id', 'CONVERT(name USING utf8mb4)')
-  return `SELECT ${columns} FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
+  return `SELECT ${columns} FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`
 }
 
 /** The rows of charts. Away from UTC, they include the hours between the midnights of the zone and of UTC with the same date. */

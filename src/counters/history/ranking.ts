@@ -2,7 +2,7 @@ import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, toText, unpack } from '../../database/values.ts'
 import { DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
 import type { KeyedType, RankedCounter } from '../keys/counter-address.ts'
-import { checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
+import { checkPrefix, fromNamesSql, type KeysWithPrefix, ofPrefixSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import type { Span } from './comparison.ts'
 import { readRows } from './list-rows.ts'
 import { type Part, type Selection, selectionOf } from './selection.ts'
@@ -133,7 +133,7 @@ export async function readPrefixRanking(
       from: `${fromNamesSql(of, 'counter_history AS t FORCE INDEX (PRIMARY)', 't')}
         AND t.period_start >= '${timeText(from)}' AND t.period_start < '${timeText(to)}'`,
     })),
-    ...(period ? [] : [{ count: 't.count', from: fromNamesSql(of, 'counter_totals AS t FORCE INDEX (PRIMARY)', 't') }]),
+    ...(period ? [] : [{ count: 'n.count', from: ofPrefixSql(of, 'n') }]),
   ]
   // In the first hour of a period, nothing is ranked yet.
   if (sources.length === 0) return []
@@ -169,15 +169,19 @@ export async function readTop(
   part: Part | null,
   limit: number,
 ): Promise<RankedCounter[]> {
-  const [table, inPart] =
-    part === null
-      ? ['counter_totals', '']
-      : ['counter_periods', `AND t.period = ${PERIODS[part.period]} AND t.period_start = '${dayText(part.start)}'`]
-  // A counter and its name are on one shard, so vtgate sends this whole to each shard, and merges the first rows.
+  const first = (columns: string, from: string, condition: string) =>
+    `SELECT ${columns}, t.count, t.record_id FROM ${from} WHERE t.record_type = ${recordType} ${condition}
+     AND t.count > 0 ORDER BY t.count DESC, t.record_id DESC LIMIT ${limit}`
+  // A counter's rows are on one shard, so vtgate sends this whole to each shard, and merges the first rows.
   const { rows } = await db.execute(
-    `SELECT n.name, t.count, t.record_id FROM ${table} AS t FORCE INDEX (ranking)
-     JOIN counter_names AS n ON n.record_type = t.record_type AND n.record_id = t.record_id
-     WHERE t.record_type = ${recordType} ${inPart} AND t.count > 0 ORDER BY t.count DESC, t.record_id DESC LIMIT ${limit}`,
+    part === null
+      ? first('t.name', 'counters AS t FORCE INDEX (ranking)', '')
+      : first(
+          'n.name',
+          `counter_periods AS t FORCE INDEX (ranking)
+           JOIN counters AS n ON n.record_type = t.record_type AND n.record_id = t.record_id`,
+          `AND t.period = ${PERIODS[part.period]} AND t.period_start = '${dayText(part.start)}'`,
+        ),
   )
   return rows.map(({ name, count, record_id }) => {
     return { recordType, recordId: toBigInt(record_id), name: toText(name), count: toBigInt(count) }

@@ -3,7 +3,7 @@ import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
 import { hash64 } from '../ids.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
-import { checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
+import { checkPrefix, fromNamesSql, ofPrefixSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSources } from './recent-period.ts'
 import { fromPrefixSql, type HistorySource, sourceSql } from './sum-periods.ts'
@@ -97,7 +97,7 @@ function keptSql(of: SumOf, sources: HistorySource[] | null): string[] {
     if (sources === null) return [ofType(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`)]
     return sources.map((source) => ofType(`= ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source)}`))
   }
-  if (sources === null) return [ofNames(fromNamesSql(of, 'counter_totals AS h FORCE INDEX (PRIMARY)', 'h'))]
+  if (sources === null) return [ofNames(ofPrefixSql(of, 'h'))]
   return sources.map((source) =>
     ofNames(`${fromPrefixSql(source.unit, of)} AND ${sourceSql(source, 'h.period_start')}`),
   )

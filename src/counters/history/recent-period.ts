@@ -42,7 +42,7 @@ export async function readRecentPeriod(
       AND ${sourceSql(source)} GROUP BY record_type, record_id`,
     ),
     `SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
-      FROM counter_names AS n FORCE INDEX (PRIMARY) WHERE ${list}`,
+      FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`,
   ])
   const { rows } = await db.execute(selects.join('\nUNION ALL '))
   const counts = new Map<string, bigint>()

@@ -1,6 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toText } from '../../database/values.ts'
-import { counterListsSql, HOUR_SQL, placeOf, readByCounter, sameKeySql } from '../counters-sql.ts'
+import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
+import { newVersion } from '../ledger/totals.ts'
 import { rowsByRange } from '../ranges.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
 
@@ -9,18 +10,16 @@ const MAX_PRUNED = 1_000
 /** Longer than an isolate believes in a name, and than a batch is repeated. `+ 0`: the index's gaps must not be locked. */
 const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 
-/** SQL: whether the counter of `counter_names AS n` counts. Not EXISTS: MariaDB would read whole tables. */
-export const COUNTS_SQL = `COALESCE(
-  (SELECT 1 FROM counter_totals AS t WHERE t.record_type = n.record_type AND t.record_id = n.record_id),
-  (SELECT MAX(s.pending) FROM slotted_counters AS s
-    WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1), 0)`
+/** SQL: whether something of the counter of `counters AS n` is pending. Not EXISTS: MariaDB would read whole tables. */
+const PENDING_SQL = `COALESCE((SELECT MAX(s.pending) FROM slotted_counters AS s
+  WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1), 0)`
 
 /** The names in the database by `counterId`: whether they are marked, because their counter was deleted or renamed. */
 export type FoundNames = ReadonlyMap<string, boolean>
 
 /** Finds the names of distinct counters, in one statement. */
 export async function findNames(db: Executor, counters: readonly CounterPlace[]): Promise<FoundNames> {
-  const rows = await readByCounter(db, 'gone_hour IS NOT NULL AS gone', 'counter_names', counters)
+  const rows = await readByCounter(db, 'gone_hour IS NOT NULL AS gone', counters)
   return new Map([...rows].map(([id, { gone }]) => [id, Number(gone) === 1]))
 }
 
@@ -33,11 +32,12 @@ export function isUnmarked(found: FoundNames, counter: CounterPlace): boolean {
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
   const rows = counters.filter((counter) => !isUnmarked(found, counter)).sort(byPrimaryKey)
   const gone = rows.filter((counter) => found.has(counterId(counter)))
-  for (const list of counterListsSql(gone)) await db.execute(`UPDATE counter_names SET gone_hour = NULL WHERE ${list}`)
+  for (const list of counterListsSql(gone)) await db.execute(`UPDATE counters SET gone_hour = NULL WHERE ${list}`)
   if (rows.length === 0) return
   // Marked ones too: a pruning run may just have deleted them. IGNORE keeps the first name.
   await db.execute(
-    `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
+    `INSERT IGNORE INTO counters (record_type, record_id, name, count, version)
+     VALUES ${rows.map(() => `(?, ?, ?, 0, ${newVersion()})`).join(', ')}`,
     rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
   )
 }
@@ -46,11 +46,6 @@ export async function storeNames(db: Executor, counters: readonly CounterAddress
 export async function ensureNames(db: Database, counters: readonly CounterAddress[]): Promise<void> {
   const parts = [...rowsByRange(counters, db.ranges).values()]
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
-}
-
-/** Marks the names of counters of one key, in the transaction that deletes or renames them. Counting removes the mark. */
-export async function markNames(transaction: Executor, counters: readonly CounterPlace[]): Promise<void> {
-  await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR_SQL} WHERE ${sameKeySql(counters)}`)
 }
 
 /** The most statements of `pruneNames`. */
@@ -65,8 +60,8 @@ export function namePruningStatements(ranges: number): number {
  */
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(
-    `SELECT record_type, record_id, ${COUNTS_SQL} AS counts
-     FROM counter_names AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR_SQL} - 1 LIMIT ${MAX_PRUNED}`,
+    `SELECT record_type, record_id, count <> 0 OR ${PENDING_SQL} AS counts
+     FROM counters AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR_SQL} - 1 LIMIT ${MAX_PRUNED}`,
   )
   const marked = rows.map((row) => ({ ...placeOf(row), counts: Number(row.counts) === 1 }))
   const change = async (statement: string, ifCounts: boolean) => {
@@ -79,8 +74,8 @@ export async function pruneNames(db: Database): Promise<void> {
       )
     }
   }
-  await change('DELETE FROM counter_names', false)
-  await change('UPDATE counter_names SET gone_hour = NULL', true)
+  await change('DELETE FROM counters', false)
+  await change('UPDATE counters SET gone_hour = NULL', true)
 }
 
 /** Reads the names of at most about 1,000 counters. Returns what looks a name up; `null` if none is stored. */
@@ -88,7 +83,7 @@ export async function readNames(
   db: Executor,
   counters: readonly CounterPlace[],
 ): Promise<(counter: CounterPlace) => string | null> {
-  const rows = counters.length === 0 ? null : await readByCounter(db, 'name', 'counter_names', distinct(counters))
+  const rows = counters.length === 0 ? null : await readByCounter(db, 'name', distinct(counters))
   return (counter) => {
     const row = rows?.get(counterId(counter))
     return row === undefined ? null : toText(row.name)

@@ -41,7 +41,7 @@ export async function checkPrefix(
 ): Promise<void> {
   const most = Math.min(MAX_NAMES, Math.max(1, Math.floor(maxRows / rows)))
   const { rows: found } = await db.execute(
-    `SELECT 1 FROM counter_names FORCE INDEX (name)
+    `SELECT 1 FROM counters FORCE INDEX (name)
      WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${most}, 1`,
   )
   if (found.length > 0) throw new TooManyKeys(most)
@@ -49,12 +49,18 @@ export async function checkPrefix(
 
 /**
  * SQL that reads a table of counters by names with a prefix; both are on one shard.
- * @param table with alias and index, such as `counter_totals AS t FORCE INDEX (PRIMARY)`
+ * @param table with alias and index, such as `counter_history AS t FORCE INDEX (PRIMARY)`
  */
 export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table: string, alias: string): string {
-  return `FROM counter_names AS n FORCE INDEX (name)
+  return `FROM counters AS n FORCE INDEX (name)
     STRAIGHT_JOIN ${table} ON ${alias}.record_type = n.record_type AND ${alias}.record_id = n.record_id
     WHERE n.record_type = ${recordType} AND ${beginsWithSql('n.name', prefix)}`
+}
+
+/** SQL that reads the rows of the counters whose keys begin with a prefix. */
+export function ofPrefixSql({ recordType, name: prefix }: KeysWithPrefix, alias: string): string {
+  return `FROM counters AS ${alias} FORCE INDEX (name)
+    WHERE ${alias}.record_type = ${recordType} AND ${beginsWithSql(`${alias}.name`, prefix)}`
 }
 
 /** SQL condition: names with a prefix, compared as bytes, whatever the collation. UTF-8 has no byte 0xFF, so it sorts last. */

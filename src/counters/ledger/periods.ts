@@ -14,6 +14,7 @@ const HOURLY = ['hour', ...CALENDAR] as const satisfies CalendarPeriod[]
  * Prepares to add counts to the periods that contain an instant, of each counter and of its type: writes the statements.
  * @param amounts in primary key order, each counter once
  * @param rangeLane the lane of the range in the history of types (`laneOf`)
+ * @param undated adjustments that the same transaction adds to the sums of the types
  * @returns sends the statements. Call it in the transaction that adds the same amounts to the totals, so that the history
  *   always accounts for the totals.
  */
@@ -21,6 +22,7 @@ export function additionToPeriods(
   amounts: readonly PeriodAmount[],
   at: Date,
   rangeLane: bigint,
+  undated: readonly PeriodAmount[] = [],
 ): (transaction: Executor) => Promise<void> {
   // Integers and times, written into the statement: see applyBatch.
   const hour = timeText(startOf('hour', at))
@@ -35,7 +37,7 @@ export function additionToPeriods(
     for (const start of starts) ofDays.push(`(${counter},${start},${amount})`)
     hourly.push({ recordType, recordId, amount, at })
   }
-  const ofTypes = rowsOfTypes({ hourly }, rangeLane)
+  const ofTypes = rowsOfTypes({ hourly, undated }, rangeLane)
   return async (transaction) => {
     await addRows(transaction, HOURS, ofHours.join(','))
     await addRows(transaction, DAYS, ofDays.join(','))

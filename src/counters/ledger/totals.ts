@@ -1,7 +1,10 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { classify, DatabaseFailure } from '../../database/errors.ts'
+import { classify, DatabaseFailure, hasErrorNumber } from '../../database/errors.ts'
+import { toBigInt, toDate } from '../../database/values.ts'
+import { HOUR_SQL, placeOf } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
-import type { CounterPlace } from '../keys/counter-address.ts'
+import { type CounterPlace, counterId } from '../keys/counter-address.ts'
+import { bytesSql } from '../keys/prefix.ts'
 
 /** The database that has totals, and the cache to clear when they change. */
 export interface TotalsStore {
@@ -9,17 +12,35 @@ export interface TotalsStore {
   cache: { forget(): void } | null
 }
 
-/** An amount to add to a total, provided that it still has the version that was read. */
-export interface TotalChange extends CounterPlace {
-  /** As read, or as chosen by `createTotals`. */
+/** A row of `counters` that a change has locked. */
+export interface LockedCounter {
+  total: bigint
   version: bigint
+  rolledUpAt: Date | null
+  /** Marked: deleted or renamed. */
+  gone: boolean
+}
+
+/** An amount to add to a total. */
+export interface TotalChange extends CounterPlace {
+  /** As read; the change is overtaken if the row has another one. `null`: there is no row, and one is made. */
+  version: bigint | null
   amount: bigint
+  /** Only for a new row. */
+  name?: string
+  /** The time of a roll-up, if the change is one. */
+  rolledUpAt?: Date | null
+  /** Whether to mark the counter as deleted. Otherwise a mark is removed. */
+  gone?: boolean
 }
 
 /** Rolls a transaction back: another one changed a total first, or is about to. */
 export class Overtaken extends Error {
   override message = 'other changes of the same counters came first'
 }
+
+/** MySQL's error number of a duplicate key. */
+const DUPLICATE = 1062
 
 const LARGEST = 2n ** 63n - 1n
 
@@ -35,78 +56,88 @@ export function outOfRange(): DatabaseFailure {
   )
 }
 
-/** Random, because versions of deleted totals must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
+/** Random, because versions of deleted rows must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
 export function newVersion(): bigint {
   return BigInt.asUintN(62, random63())
 }
 
 /**
- * Creates missing totals with a count of 0. Call it before the transaction that changes them: once every row exists, the number
- * of affected rows tells whether every version was the one that was read.
- * @param totals in primary key order; those with a version exist
- * @returns the same, with versions. If someone else creates a total first, its version differs and the change is overtaken.
- */
-export async function createTotals<Total extends CounterPlace & { version: bigint | null }>(
-  db: Executor,
-  totals: readonly Total[],
-): Promise<(Total & { version: bigint })[]> {
-  const created = totals.map((total) => ({ ...total, version: total.version ?? newVersion() }))
-  const missing = created.filter((_, index) => totals[index]!.version === null)
-  if (missing.length > 0) {
-    // Integers, written into the statement: see applyBatch.
-    const rows = missing.map(({ recordType, recordId, version }) => `(${recordType},${recordId},0,${version},NULL)`)
-    await db.execute(
-      `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${rows.join(',')}`,
-    )
-  }
-  return created
-}
-
-/**
- * Locks existing totals, or fails at once. Call it first in a transaction. It does not wait: a statement that waits beyond its
+ * Locks the rows of counters and returns them by `counterId`, or fails at once. It does not wait: a statement that waits beyond its
  * deadline leaves a transaction behind, which then holds the locks as long as the server allows (20 s on PlanetScale), and a
  * request that retries would wait for its own abandoned transactions.
- * @throws {Overtaken} if another transaction holds any of the locks
+ * @param counters known to have rows: looking for a row that does not exist would lock a gap, where new counters are inserted
+ * @throws {Overtaken} if another transaction holds any of the locks, or has deleted a row
  */
-export async function lockTotals(transaction: Executor, totals: readonly CounterPlace[]): Promise<void> {
+export async function lockCounters(
+  transaction: Executor,
+  counters: readonly CounterPlace[],
+): Promise<Map<string, LockedCounter>> {
   try {
-    await transaction.execute(
-      `SELECT 1 FROM counter_totals FORCE INDEX (PRIMARY)
-       WHERE (record_type, record_id) IN (${totals.map(() => '(?, ?)').join(', ')}) FOR UPDATE NOWAIT`,
-      totals.flatMap(({ recordType, recordId }) => [recordType, recordId]),
+    const { rows } = await transaction.execute(
+      `SELECT record_type, record_id, count, version, rolled_up_at, gone_hour IS NOT NULL AS gone
+       FROM counters FORCE INDEX (PRIMARY)
+       WHERE (record_type, record_id) IN (${counters.map(() => '(?, ?)').join(', ')}) FOR UPDATE NOWAIT`,
+      counters.flatMap(({ recordType, recordId }) => [recordType, recordId]),
+    )
+    if (rows.length !== counters.length) throw new Overtaken()
+    return new Map(
+      rows.map((row) => [
+        counterId(placeOf(row)),
+        {
+          total: toBigInt(row.count),
+          version: toBigInt(row.version),
+          rolledUpAt: toDate(row.rolled_up_at),
+          gone: Number(row.gone) === 1,
+        },
+      ]),
     )
   } catch (error) {
-    if (classify(error).kind === 'contention') throw new Overtaken()
+    if (!(error instanceof Overtaken) && classify(error).kind === 'contention') throw new Overtaken()
     throw error
   }
 }
 
 /**
- * Adds to existing totals, and increments their versions.
+ * Adds to totals, and increments their versions. Makes rows that do not exist.
  * @param changes in primary key order, each counter once
- * @param rolledUpAt `null` if the change is not a roll-up
  * @throws {Overtaken} if any version is not the one that was read; the transaction must be rolled back
  */
-export async function addToTotals(
-  transaction: Executor,
-  changes: readonly TotalChange[],
-  rolledUpAt: Date | null,
-): Promise<void> {
-  // Integers and times, written into the statement: see applyBatch.
-  const at = rolledUpAt === null ? 'NULL' : `'${rolledUpAt.toISOString().slice(0, 23).replace('T', ' ')}'`
-  const values = changes.map(({ recordType, recordId, amount, version }) => {
-    return `(${recordType},${recordId},${amount},${version + 1n},${at})`
-  })
+export async function addToTotals(transaction: Executor, changes: readonly TotalChange[]): Promise<void> {
+  const existing = changes.filter(({ version }) => version !== null)
+  if (existing.length < changes.length) await insertTotals(transaction, changes)
+  if (existing.length === 0) return
   const { rowsAffected } = await transaction.execute(
-    `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${values.join(',')}
+    `INSERT INTO ${COLUMNS} VALUES ${existing.map(rowSql).join(',')}
      ON DUPLICATE KEY UPDATE
        count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
-       rolled_up_at = IF(version + 1 = VALUES(version) AND VALUES(rolled_up_at) IS NOT NULL,
-         GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), VALUES(rolled_up_at)), rolled_up_at),
+       rolled_up_at = IF(version + 1 <> VALUES(version), rolled_up_at, IF(VALUES(gone_hour) IS NOT NULL, NULL,
+         GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), COALESCE(VALUES(rolled_up_at), rolled_up_at)))),
+       gone_hour = IF(version + 1 = VALUES(version), VALUES(gone_hour), gone_hour),
        version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
   )
   // An upsert counts 2 for each row that it changed, and 1 for an insert or, with client-found-rows, an unchanged row.
-  if (rowsAffected !== 2 * changes.length) throw new Overtaken()
+  if (rowsAffected !== 2 * existing.length) throw new Overtaken()
+}
+
+async function insertTotals(transaction: Executor, changes: readonly TotalChange[]): Promise<void> {
+  const made = changes.filter(({ version }) => version === null)
+  try {
+    await transaction.execute(`INSERT INTO ${COLUMNS} VALUES ${made.map(rowSql).join(',')}`)
+  } catch (error) {
+    throw hasErrorNumber(error, DUPLICATE) ? new Overtaken() : error
+  }
+}
+
+const COLUMNS = 'counters (record_type, record_id, name, gone_hour, count, version, rolled_up_at)'
+
+/** Integers and times, written into the statement: see applyBatch. */
+function rowSql({ recordType, recordId, name = '', amount, version, rolledUpAt = null, gone = false }: TotalChange) {
+  const next = version === null ? newVersion() : version + 1n
+  return `(${recordType},${recordId},${bytesSql(name)},${gone ? HOUR_SQL : 'NULL'},${amount},${next},${timeSql(rolledUpAt)})`
+}
+
+function timeSql(at: Date | null): string {
+  return at === null ? 'NULL' : `'${at.toISOString().slice(0, 23).replace('T', ' ')}'`
 }
 
 export const ADJUSTMENTS = { set: 1, import: 2 } as const

@@ -29,14 +29,14 @@ interface ExportOptions {
 }
 
 /** Tables with rows of the counters to export, and the condition on them beyond type and record id. */
-const TOTALS = 'counter_totals FORCE INDEX (PRIMARY) WHERE'
+const TOTALS = 'counters FORCE INDEX (PRIMARY) WHERE gone_hour IS NULL AND'
 const DAYS = 'counter_periods FORCE INDEX (PRIMARY) WHERE period = 1 AND'
 const PENDING = 'slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND'
 
 const OF_TYPE = 'record_type = ? AND record_id >= ?'
 const IN_RANGE = `${OF_TYPE} AND record_id <= ?`
-const nameOf = (table: string) =>
-  `(SELECT name FROM counter_names AS n WHERE n.record_type = ${table}.record_type AND n.record_id = ${table}.record_id) AS name`
+const NAME =
+  '(SELECT name FROM counters AS n WHERE n.record_type = slotted_counters.record_type AND n.record_id = slotted_counters.record_id)'
 
 /**
  * Reads counters, or their days, in the order of record ids. Pending counts belong to the current day. The part of a total that
@@ -56,9 +56,9 @@ export async function exportCounts(db: Executor, options: ExportOptions): Promis
   const days = `UNION ALL SELECT record_id, 'day', period_start, count, NULL FROM ${DAYS} ${IN_RANGE}`
   const range = [recordType, first, upTo]
   const { rows } = await db.execute(
-    `SELECT record_id, 'total' AS part, NULL AS day, count, ${nameOf('counter_totals')} FROM ${TOTALS} ${IN_RANGE}
+    `SELECT record_id, 'total' AS part, NULL AS day, count, name FROM ${TOTALS} ${IN_RANGE}
      ${byDay ? days : ''}
-     UNION ALL SELECT record_id, 'pending', NULL, SUM(count), ${nameOf('slotted_counters')} FROM ${PENDING} ${IN_RANGE}
+     UNION ALL SELECT record_id, 'pending', NULL, SUM(count), ${NAME} FROM ${PENDING} ${IN_RANGE}
        GROUP BY record_type, record_id`,
     [...range, ...range, ...(byDay ? range : [])],
   )
@@ -87,7 +87,7 @@ async function findIds(db: Executor, tables: readonly string[], args: readonly u
 
 /** @param today `null`: one row for the whole counter */
 function rowsOf(recordId: bigint, parts: readonly Record<string, unknown>[], today: string | null): ExportRow[] {
-  // Days have no name. Their counter has a total.
+  // Days have no name. Their counter has.
   const name = toText(parts.find(({ name }) => name !== null)?.name ?? '')
   const days = new Map<string, bigint>()
   let undated = 0n

@@ -57,7 +57,7 @@ export async function readCounters(
 async function readOne(db: Executor, counter: CounterAddress, most: 'exact' | number): Promise<Reading> {
   const { column, from } = pendingOfOneSql(counter, most === 'exact' ? null : most)
   const { rows } = await db.execute(
-    `SELECT 'total' AS part, count, rolled_up_at FROM counter_totals WHERE ${counterSql(counter)}
+    `SELECT 'total' AS part, count, rolled_up_at FROM counters WHERE ${counterSql(counter)}
      UNION ALL SELECT 'pending', ${column}, NULL FROM ${from}`,
   )
   const total = rows.find(({ part }) => part === 'total')
@@ -76,13 +76,13 @@ function pendingSql(list: string, consistency: Consistency): string[] {
     consistency === 'exact'
       ? `${readingSql('pending', 'SUM(count)')} FROM slotted_counters FORCE INDEX (pending)
           WHERE pending = 1 AND ${list} GROUP BY record_type, record_id`
-      : `${readingSql('pending', boundedPendingSql(consistency))} FROM counter_names AS n FORCE INDEX (PRIMARY) WHERE ${list}`
+      : `${readingSql('pending', boundedPendingSql(consistency))} FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`
   return [`SELECT ${sql}`]
 }
 
 // The indexes are named because a long list makes the optimizers guess instead of look (eq_range_index_dive_limit).
 const totalsSql = (list: string) =>
-  `SELECT ${readingSql('total', 'count, rolled_up_at')} FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`
+  `SELECT ${readingSql('total', 'count, rolled_up_at')} FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`
 
 /** SQL of a row as one text, because the driver decodes each column. `counterId` writes the counter likewise. No NULLs. */
 const readingSql = (part: 'total' | 'pending', values: string) =>

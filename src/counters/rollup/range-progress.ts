@@ -32,12 +32,18 @@ interface Position {
   cursor: Cursor | null
   /** Whether it has reached the last slot. It then continues from the first one, up to where it began. */
   passedEnd: boolean
+  /** Whether counters of this round have more slots than their page. */
+  left: boolean
 }
 
+/** Larger than any slot: a cursor with it continues with the next counter. */
+const PAST_ALL_SLOTS = 2n ** 64n - 1n
+
 /**
- * The roll-up of one range in one run. Pages are read one after the other, and moved in lanes, several at once. If a page could
- * not be moved, the reading goes back to its beginning once all lanes are idle. What other lanes have moved since is no longer
- * pending.
+ * The roll-up of one range in one run. It goes round by round through all counters, and a counter gets at most one page in a round,
+ * so that a flooded one holds up no other. Pages are read one after the other, and moved in lanes, several at once. If a page
+ * could not be moved, the reading goes back to its beginning once all lanes are idle. What other lanes have moved since is no
+ * longer pending.
  */
 export class RangeProgress {
   readonly start: bigint
@@ -46,7 +52,8 @@ export class RangeProgress {
   failure: unknown = null
   readonly #db: Database
   readonly #bounds: { first: bigint; last: bigint } | null
-  readonly #began: Cursor | null
+  /** Where the round began. */
+  #began: Cursor | null
   readonly #tally: RollUpTally
   readonly #freeLanes: bigint[]
   readonly #moving = new Set<Promise<void>>()
@@ -62,7 +69,7 @@ export class RangeProgress {
     this.#db = db
     this.#bounds = db.ranges === 1 ? null : bounds
     this.#began = cursor
-    this.#position = { cursor, passedEnd: cursor === null }
+    this.#position = { cursor, passedEnd: cursor === null, left: false }
     this.#freeLanes = Array.from({ length: lanes }, (_, lane) => this.start + BigInt(lane)).reverse()
     this.#tally = tally
   }
@@ -91,14 +98,14 @@ export class RangeProgress {
       let mustWait = false
       try {
         const page = await readRollUpPage(this.#db, { bounds: this.#bounds, after: before.cursor }, limit)
-        this.#advance(page)
+        const roundIsOver = this.#advance(page)
         const moving = this.#move(page, before, at).finally(() => {
           this.#moving.delete(moving)
           gate.leave()
         })
         this.#moving.add(moving)
-        // Moving a part of a counter changes its version.
-        mustWait = page.cut || this.complete
+        // The next round reads versions that these moves change.
+        mustWait = roundIsOver
       } catch (error) {
         gate.leave()
         this.#fail(error)
@@ -109,12 +116,20 @@ export class RangeProgress {
     await this.#finishMoves()
   }
 
-  #advance({ exhausted, last }: RollUpPage): void {
-    const { passedEnd } = this.#position
-    const cursor = last ?? this.#position.cursor
+  /** Goes on behind a page. Returns whether it was the last one of its round. */
+  #advance({ counters, exhausted, last, cut }: RollUpPage): boolean {
+    const before = this.#position
+    const left = before.left || (cut && counters.length > 0)
+    const cursor = cut ? { ...last!, slot: PAST_ALL_SLOTS } : (last ?? before.cursor)
     const reachedBegin = this.#began !== null && cursor !== null && byPrimaryKey(cursor, this.#began) >= 0
-    this.complete = passedEnd && (exhausted || reachedBegin)
-    this.#position = exhausted ? { cursor: null, passedEnd: true } : { cursor, passedEnd }
+    const roundIsOver = before.passedEnd && (exhausted || reachedBegin)
+    this.complete = roundIsOver && !left
+    this.#position = exhausted ? { cursor: null, passedEnd: true, left } : { cursor, passedEnd: before.passedEnd, left }
+    if (roundIsOver && left) {
+      this.#began = null
+      this.#position = { cursor: null, passedEnd: true, left: false }
+    }
+    return roundIsOver
   }
 
   async #move({ counters, stuck }: RollUpPage, before: Position, at: Date): Promise<void> {

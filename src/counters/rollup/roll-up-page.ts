@@ -3,7 +3,8 @@ import { packedSql, unpack } from '../../database/values.ts'
 import { afterSql } from '../counters-sql.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
-import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
+import { addToSlots, subtractionsOf } from '../ledger/pending-slots.ts'
+import { addToTotals, fitsTotal } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
 
 interface SlotSnapshot extends Cursor {
@@ -12,8 +13,7 @@ interface SlotSnapshot extends Cursor {
 
 /** A counter as read: some or all of its non-empty slots, and the version of its total at that instant. */
 interface CounterSnapshot extends CounterPlace {
-  /** `null` if it has no total yet. */
-  version: bigint | null
+  version: bigint
   total: bigint
   slots: SlotSnapshot[]
   /** The sum of the slots. */
@@ -24,7 +24,7 @@ interface CounterSnapshot extends CounterPlace {
 export interface RollUpPage {
   /** Those that can be moved. */
   counters: readonly CounterSnapshot[]
-  /** How many others there are: total, amount or a slot would leave signed 64-bit integers. */
+  /** How many others there are: total, amount or a slot would leave signed 64-bit integers, or their row is missing. */
   stuck: number
   last: Cursor | null
   exhausted: boolean
@@ -32,7 +32,7 @@ export interface RollUpPage {
   cut: boolean
 }
 
-const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
+const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counters AS t
   WHERE t.record_type = s.record_type AND t.record_id = s.record_id)`
 
 /**
@@ -60,16 +60,16 @@ export async function readRollUpPage(
      ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
     [...resumeAt, limit + 1],
   )
-  const counters: CounterSnapshot[] = []
+  const counters: (CounterSnapshot & { exists: boolean })[] = []
   for (const row of rows.slice(0, limit)) {
-    const { version, total, ...slot } = snapshotOf(row)
+    const { exists, version, total, ...slot } = snapshotOf(row)
     const last = counters.at(-1)
     if (last !== undefined && isOf(last, slot)) {
       last.slots.push(slot)
       last.amount += slot.count
     } else {
       const { recordType, recordId, count } = slot
-      counters.push({ recordType, recordId, version, total, slots: [slot], amount: count })
+      counters.push({ recordType, recordId, exists, version, total, slots: [slot], amount: count })
     }
   }
   // The row beyond the limit tells whether the last counter has more slots.
@@ -78,8 +78,8 @@ export async function readRollUpPage(
   const leave = cut && counters.length > 1
   if (leave) counters.pop()
   const movable = counters.filter(
-    ({ total, amount, slots }) =>
-      [total + amount, amount].every(fitsTotal) && slots.every(({ count }) => fitsTotal(count)),
+    ({ exists, total, amount, slots }) =>
+      exists && [total + amount, amount].every(fitsTotal) && slots.every(({ count }) => fitsTotal(count)),
   )
   return {
     counters: movable,
@@ -91,14 +91,16 @@ export async function readRollUpPage(
 }
 
 function snapshotOf(row: Record<string, unknown>) {
-  const [recordType, recordId, slot, count, version, total = 0] = unpack(row)
+  const [recordType, recordId, slot, count, version, total] = unpack(row)
   return {
     recordType: Number(recordType),
     recordId: BigInt(recordId!),
     slot: BigInt(slot!),
     count: BigInt(count!),
-    version: version === undefined ? null : BigInt(version),
-    total: BigInt(total),
+    // The key of every counter is stored before it counts. Only a clock that jumps by an hour can delete the row too early.
+    exists: version !== undefined,
+    version: BigInt(version ?? 0),
+    total: BigInt(total ?? 0),
   }
 }
 
@@ -119,37 +121,23 @@ export async function moveRollUpPage(
   counters: readonly CounterSnapshot[],
   { at, rangeLane }: { at: Date; rangeLane: bigint },
 ): Promise<void> {
-  const moves = await createTotals(db, counters)
   await db.transaction(async (transaction) => {
-    const added = addToTotals(transaction, moves, at)
+    const added = addToTotals(
+      transaction,
+      counters.map(({ recordType, recordId, version, amount }) => ({
+        recordType,
+        recordId,
+        version,
+        amount,
+        rolledUpAt: at,
+      })),
+    )
     // Writes the texts while the database works on that statement.
     const subtractions = subtractionsOf(counters)
-    const addHistory = additionToPeriods(moves, at, rangeLane)
+    const addHistory = additionToPeriods(counters, at, rangeLane)
     await added
     await addHistory(transaction)
-    // Without a total, no version guards the counter: it may have been rolled up or deleted since, and a slot may not hold
-    // what was read. Such a slot stays as it is, and does not count 2 as the others do.
-    const guarded = counters.every(({ version }) => version !== null)
-    const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
-    // Last, because writers need these rows: they stay locked for only one more round trip, the COMMIT. An upsert, so that a
-    // slot that was pruned meanwhile comes back with a negative count. The batch id of a slot stays as it is.
-    const { rowsAffected } = await transaction.execute(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until)
-       VALUES ${subtractions}
-       ON DUPLICATE KEY UPDATE count = count + VALUES(count)${guarded ? '' : ' * (count DIV VALUES(count) < 0)'}`,
-    )
-    if (!guarded && rowsAffected !== 2 * slots) throw new Overtaken()
+    // Last, because writers need these rows: they stay locked for only one more round trip, the COMMIT.
+    await addToSlots(transaction, subtractions)
   })
-}
-
-export function subtractionsOf(
-  counters: readonly (CounterPlace & { slots: readonly Pick<SlotSnapshot, 'slot' | 'count'>[] })[],
-): string {
-  // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned meanwhile: they may be
-  // pruned again as soon as they are empty.
-  const rows = counters.flatMap(({ recordType, recordId, slots }) => {
-    const counter = `${recordType},${recordId}`
-    return slots.map(({ slot, count }) => `(${counter},${slot},${-count},0,0)`)
-  })
-  return rows.join(',')
 }

@@ -106,7 +106,7 @@ export async function verifyPage(
 
 /** The first record type, from a number on, that has anything to check; `null` if there is none. */
 async function nextRecordType(db: Executor, recordType: number): Promise<number | null> {
-  const tables = ['counter_totals', 'counter_periods', 'counter_history', 'counter_adjustments', 'type_history']
+  const tables = ['counters', 'counter_periods', 'counter_history', 'counter_adjustments', 'type_history']
   const selects = tables.map((table) => `SELECT MIN(record_type) AS record_type FROM ${table} WHERE record_type >= ?`)
   const { rows } = await db.execute(
     `SELECT MIN(record_type) AS record_type FROM (${selects.join(' UNION ALL ')}) AS types`,
@@ -128,7 +128,7 @@ async function findCounters(
   db: Executor,
   { recordType, start, limit, rows: maxRows }: Page,
 ): Promise<{ checked: number; last: bigint }> {
-  const tables = ['counter_totals', 'counter_adjustments', 'counter_periods', 'counter_history']
+  const tables = ['counters', 'counter_adjustments', 'counter_periods', 'counter_history']
   const { rows } = await db.execute(
     tables
       .map(
@@ -141,7 +141,7 @@ async function findCounters(
       )
       .join(' UNION ALL '),
     // A counter has only one total.
-    tables.flatMap((table) => [recordType, BigInt(start), table === 'counter_totals' ? limit : maxRows, limit]),
+    tables.flatMap((table) => [recordType, BigInt(start), table === 'counters' ? limit : maxRows, limit]),
   )
   const found = rows.map((row) => ({ part: row.part, id: toBigInt(row.record_id), rows: Number(row.found) }))
   const ids = [...new Set(found.map(({ id }) => id))].sort((a, b) => (a < b ? -1 : 1))
@@ -165,7 +165,7 @@ async function compare(db: Executor, { recordType, start }: Page, last: bigint, 
   return db.execute(
     `SELECT record_id, what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
        SELECT record_id, 'total' AS what, CAST(NULL AS DATE) AS start, count AS recorded, 0 AS expected
-         FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${range}
+         FROM counters FORCE INDEX (PRIMARY) WHERE ${range}
        UNION ALL SELECT record_id, 'total', NULL, 0, SUM(count) FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range}
          GROUP BY record_id
        UNION ALL SELECT record_id, 'total', NULL, 0, SUM(count) ${periods} 1 GROUP BY record_id
