@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS slotted_counters (
   KEY pruning (kept_until)
 );
 
--- The counters: the key behind each record id, and the sum that was rolled up. The count is count + pending. A row is written before
+-- The counters: the key behind each record id, and its total. The count is total + pending. A row is written before
 -- the first increment of its key, so every roll-up and every change finds one. Keys are bytes, not text: they are compared and returned
 -- exactly as they were sent.
 --
@@ -39,8 +39,8 @@ CREATE TABLE IF NOT EXISTS counters (
   record_id BIGINT UNSIGNED NOT NULL,
   name VARBINARY(512) NOT NULL COMMENT 'the key; never changes',
   gone_hour INT UNSIGNED NULL COMMENT 'hours since 1970 UTC when the counter was deleted or renamed; NULL: it was not',
-  count BIGINT NOT NULL,
-  version BIGINT UNSIGNED NOT NULL,
+  count BIGINT NOT NULL DEFAULT 0 COMMENT 'rolled up, set and imported',
+  version BIGINT UNSIGNED NOT NULL DEFAULT 0,
   rolled_up_at DATETIME(3) NULL COMMENT 'UTC; NULL until the first roll-up of this counter',
   PRIMARY KEY (record_type, record_id),
   -- The keys of a type in order, for searches by prefix.

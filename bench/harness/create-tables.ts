@@ -39,7 +39,7 @@ export type CountTable =
   | 'one_row_counters'
   | 'published_slotted_counters'
   | 'cumulative_counters'
-  | 'counter_totals'
+  | 'counters'
 
 /** Creates the product's tables and those of the alternatives. */
 export async function createTables(server: BenchServer, database: string): Promise<void> {

@@ -31,7 +31,7 @@ export async function fillSlots(
     rows = []
     if (names.length === 0) return
     await server.query(
-      `INSERT IGNORE INTO \`${database}\`.counter_names (record_type, record_id, name) VALUES ${names.join(',')}`,
+      `INSERT IGNORE INTO \`${database}\`.counters (record_type, record_id, name) VALUES ${names.join(',')}`,
     )
     names = []
   }
@@ -61,8 +61,8 @@ export async function multiplyIdle({ server, database }: Pick<Deployment, 'serve
        WHERE record_id <= ${counters}`,
     )
     await server.query(
-      `INSERT INTO \`${database}\`.counter_totals (record_type, record_id, count, version, rolled_up_at)
-       SELECT record_type, record_id + ${shift}, count, version, rolled_up_at FROM \`${database}\`.counter_totals
+      `INSERT INTO \`${database}\`.counters (record_type, record_id, count, version, rolled_up_at)
+       SELECT record_type, record_id + ${shift}, count, version, rolled_up_at FROM \`${database}\`.counters
        WHERE record_id <= ${counters}`,
     )
   }

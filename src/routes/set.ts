@@ -24,7 +24,8 @@ export const setCountContract = () =>
     id: 'set',
     tag: 'Changing',
     summary: 'Set a counter',
-    description: 'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
+    description:
+      'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
     headers: settingKey(),
     answers: {
       200: {

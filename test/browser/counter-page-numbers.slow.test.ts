@@ -51,7 +51,7 @@ async function rowsOf({ databaseUrl }: Counter) {
   return {
     // What is pending belongs to the present hour.
     hours: [...hours, { at: Date.now(), count: pending }],
-    count: pending + (await one('SELECT SUM(count) AS n FROM counter_totals')),
+    count: pending + (await one('SELECT SUM(count) AS n FROM counters')),
   }
 }
 

@@ -24,13 +24,13 @@ export async function rankingOf({ databaseUrl }: Counter, type: keyof typeof SAM
   const time = (date: Date) => date.toISOString().slice(0, 19)
   const [table, condition, values] =
     of === 'totals'
-      ? ['counter_totals', 'TRUE', []]
+      ? ['counters', 'TRUE', []]
       : 'firstMonth' in of
         ? ['counter_periods', `period = ${PERIODS.month} AND period_start >= ?`, [of.firstMonth]]
         : ['counter_history', 'period_start >= ? AND period_start < ?', [time(of.from), time(of.to ?? new Date())]]
   const { rows } = await openDatabase({ url: databaseUrl, deadlineMs: 60_000 }).execute(
     `SELECT CONVERT(name USING utf8mb4) AS name, SUM(count) AS n
-     FROM ${table} JOIN counter_names USING (record_type, record_id)
+     FROM ${table}${of === 'totals' ? '' : ' JOIN (SELECT record_type, record_id, name FROM counters) AS n USING (record_type, record_id)'}
      WHERE record_type = ? AND ${condition} GROUP BY name, record_id HAVING n > 0 ORDER BY n DESC, record_id DESC`,
     [SAMPLE_COUNTERS[type].record_type, ...values],
   )

@@ -20,7 +20,7 @@ const SHIPPED_TYPES = { page_view: { record_type: 1 }, download: { record_type: 
 /** The tables of counts, and the state of the roll-up. */
 const TABLES = [
   'slotted_counters',
-  'counter_totals',
+  'counters',
   'counter_history',
   'counter_periods',
   'type_history',
@@ -142,12 +142,10 @@ async function readCounts(db: Database, typeNames: Map<number, string>): Promise
   const { rows } = await db.execute(
     `SELECT record_type, record_id, SUM(count) AS count FROM (
        SELECT record_type, record_id, count FROM slotted_counters
-       UNION ALL SELECT record_type, record_id, count FROM counter_totals
+       UNION ALL SELECT record_type, record_id, count FROM counters
      ) AS parts GROUP BY record_type, record_id`,
   )
-  const names = await db.execute(
-    'SELECT record_type, record_id, CONVERT(name USING utf8mb4) AS name FROM counter_names',
-  )
+  const names = await db.execute('SELECT record_type, record_id, CONVERT(name USING utf8mb4) AS name FROM counters')
   const nameOf = new Map(names.rows.map((row) => [`${row.record_type} ${row.record_id}`, row.name]))
   return Object.fromEntries(
     rows.map(({ record_type, record_id, count }) => [

@@ -10,8 +10,7 @@ const OF_SERVER = /^SHOW |information_schema/
 
 const TABLES = [
   'slotted_counters',
-  'counter_totals',
-  'counter_names',
+  'counters',
   'counter_history',
   'counter_adjustments',
   'counter_periods',
@@ -100,7 +99,7 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       // Names are looked up whether they are there or not.
       const asked = /AS gone FROM/.test(sql) ? sql.match(/\b\d{5,}\b/g)!.length : 0
       // The 83 keys of a prefix are read whether their counters have anything to add or not, in each part.
-      const ofNames = sql.match(/counter_names AS n FORCE INDEX \(name\)\s+STRAIGHT_JOIN/g)?.length ?? 0
+      const ofNames = sql.match(/ counters AS n FORCE INDEX \(name\)\s+STRAIGHT_JOIN/g)?.length ?? 0
       const named = 83 * ofNames * (1 + (sql.match(/ AS period_start\b/g)?.length ?? 0))
       // Whether there are too many keys or slots is found by reading them.
       const tooMany = /1 FROM \w+ FORCE INDEX.* LIMIT \d+, 1$/s.test(sql) ? 83 : 0

@@ -170,20 +170,17 @@ class Everything {
 
   /** Checks that what counts has a name, also once those of counters that are gone have been pruned. */
   async #checkNames(): Promise<void> {
-    const { rows: gone } = await this.#db.execute(
-      'SELECT record_type, record_id FROM counter_names WHERE gone_hour > 0',
-    )
+    const { rows: gone } = await this.#db.execute('SELECT record_type, record_id FROM counters WHERE gone_hour > 0')
     expect(gone.length).toBeGreaterThan(0)
     for (const { record_type, record_id } of gone) {
       const place = [record_type, record_id]
-      const sql = 'UPDATE counter_names SET gone_hour = gone_hour - 3 WHERE record_type = ? AND record_id = ?'
+      const sql = 'UPDATE counters SET gone_hour = gone_hour - 3 WHERE record_type = ? AND record_id = ?'
       await this.#db.execute(sql, place)
     }
     await pruneNames(this.#db)
     const { rows } = await this.#db.execute(
-      `SELECT c.record_type, c.record_id FROM counter_totals AS c LEFT JOIN counter_names AS n
-         ON n.record_type = c.record_type AND n.record_id = c.record_id AND n.gone_hour IS NULL
-       WHERE n.name IS NULL`,
+      `SELECT DISTINCT record_type, record_id FROM counter_periods LEFT JOIN counters AS c USING (record_type, record_id)
+       WHERE name IS NULL OR gone_hour IS NOT NULL`,
     )
     expect(rows).toEqual([])
   }

@@ -72,7 +72,7 @@ it(`${HITS} hits of invented keys leave what the budget allows, honest hits are 
   expect(Number(await number('SELECT MAX(taken) FROM new_key_budgets'))).toBe(BUDGET)
   expect(BigInt(counted)).toBeLessThanOrEqual(minutes * BigInt(BUDGET))
   expect(counted).toBeGreaterThanOrEqual(BUDGET)
-  expect(await number('SELECT COUNT(*) FROM counter_names')).toBe(BigInt(PAGES + counted))
+  expect(await number('SELECT COUNT(*) FROM counters')).toBe(BigInt(PAGES + counted))
 
   const ids = await Promise.all(pages.map(({ key }) => addressOfKey({ recordType: 1, key: 'string' }, key)))
   const list = ids.map(({ recordId }) => recordId).join()
@@ -95,7 +95,7 @@ it(`${HITS} hits of invented keys leave what the budget allows, honest hits are 
   const command = [DELETE, 'page_view', '--prefix', '/invented/', '--url', isolates[0]!.url, '--token', TOKEN]
   const { stdout } = await promisify(execFile)(process.execPath, command)
   expect(stdout).toContain(`${counted} counters deleted.`)
-  expect(await number('SELECT COUNT(*) FROM counter_names WHERE gone_hour IS NULL')).toBe(BigInt(PAGES))
+  expect(await number('SELECT COUNT(*) FROM counters WHERE gone_hour IS NULL')).toBe(BigInt(PAGES))
   expect(await sum('NOT IN')).toBe(0n)
   expect(await sum('IN')).toBe(BigInt(PAGES + honest))
   expect(await totals()).toEqual([pagesOnly, pagesOnly, pagesOnly])

@@ -86,7 +86,7 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
   const { outcome, left } = await rollUp({ db, cache: null }, paid())
   expect([outcome, left]).toEqual(['complete', 0])
   await checkRolledUp(db)
-  const others = (await number('SELECT count FROM counter_totals')) - honest
+  const others = (await number('SELECT count FROM counters')) - honest
   expect(others).toBeLessThanOrEqual(AGENT_CLASSES * windows)
   expect(others).toBeGreaterThanOrEqual(AGENT_CLASSES)
   expect(honest).toBeGreaterThan(LEAST_HONEST)

@@ -6,7 +6,7 @@ import { Isolate } from './isolate.ts'
 import { type Gate, LateNetwork } from './late-network.ts'
 import { seededRandom } from './seeded-random.ts'
 
-const READ = /FROM counter_totals/
+const READ = /FROM counters/
 /** In the same range as `/a`, with up to 16 ranges, because only reads of one range share queries. */
 const B = '/b18'
 /** Most queries of one isolate that are in flight at a time. */

@@ -18,7 +18,7 @@ export async function readStoredCounts(db: Executor): Promise<Map<string, Stored
     `SELECT record_type, record_id, SUM(total) AS total, SUM(pending) AS pending,
        SUM(hours) AS hours, SUM(days) AS days, SUM(weeks) AS weeks, SUM(months) AS months FROM (
        SELECT record_type, record_id, count AS total, 0 AS pending, 0 AS hours, 0 AS days, 0 AS weeks, 0 AS months
-         FROM counter_totals
+         FROM counters
        UNION ALL SELECT record_type, record_id, 0, count, 0, 0, 0, 0 FROM slotted_counters
        UNION ALL SELECT record_type, record_id, 0, 0, count, 0, 0, 0 FROM counter_history
        UNION ALL SELECT record_type, record_id, 0, 0, 0, IF(period = 1, count, 0), IF(period = 2, count, 0), IF(period = 3, count, 0)
@@ -47,7 +47,8 @@ export async function checkRolledUp(db: Database, hourDays?: number): Promise<vo
     expect({ id, pending, histories }).toEqual({ id, pending: 0n, histories: histories.map(() => count) })
   }
   const { rows } = await db.execute(
-    'SELECT record_id FROM counter_totals LEFT JOIN counter_names USING (record_type, record_id) WHERE name IS NULL',
+    `SELECT record_id FROM slotted_counters LEFT JOIN counters AS c USING (record_type, record_id)
+     WHERE pending = 1 AND name IS NULL`,
   )
   // A counter that counts has a name.
   expect(rows).toEqual([])

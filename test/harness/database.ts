@@ -6,14 +6,14 @@ import { askEndpoint, behave } from './behave.ts'
 import { onVitess } from './on-vitess.ts'
 import { takeDatabase } from './taken-databases.ts'
 
-/** The columns of tables that tests fill. */
+/** The columns of tables that tests fill. `names` and `totals` are both in `counters`; a total without a name gets one. */
 export const COLUMNS = {
   slotted_counters: 'record_type, record_id, slot, count, batch, kept_until',
-  counter_totals: 'record_type, record_id, count, version, rolled_up_at',
+  totals: 'record_type, record_id, count, version, rolled_up_at',
   counter_history: 'record_type, record_id, period_start, count',
   counter_periods: 'record_type, record_id, period, period_start, count',
   counter_adjustments: 'record_type, record_id, adjustment_id, kind, adjusted_at, count',
-  counter_names: 'record_type, record_id, name',
+  names: 'record_type, record_id, name',
   type_history: 'record_type, period, period_start, range_lane, count',
 }
 
@@ -63,8 +63,23 @@ function testDatabase({ name, databaseUrl }: { name: string; databaseUrl: string
   return {
     ...database,
     arrange,
-    insert: (table, rows, args) =>
-      arrange(`INSERT INTO ${table} (${COLUMNS[table]}) VALUES ${[rows].flat().join()}`, args),
+    insert: (table, rows, args) => {
+      const values = [rows].flat().join()
+      if (table === 'names') {
+        return arrange(
+          `INSERT INTO counters (${COLUMNS.names}) VALUES ${values} ON DUPLICATE KEY UPDATE name = VALUES(name)`,
+          args,
+        )
+      }
+      if (table === 'totals') {
+        return arrange(
+          `INSERT INTO counters (${COLUMNS.totals}, name) VALUES ${values.replaceAll(/\)(?=\s*(,\s*\(|$))/g, ", CONCAT('/', record_id))")}
+           ON DUPLICATE KEY UPDATE count = VALUES(count), version = VALUES(version), rolled_up_at = VALUES(rolled_up_at)`,
+          args,
+        )
+      }
+      return arrange(`INSERT INTO ${table} (${COLUMNS[table]}) VALUES ${values}`, args)
+    },
     open: (options) => openDatabase({ url: databaseUrl, ranges: inject('ranges'), ...options }),
     name,
     url: databaseUrl,

@@ -11,19 +11,12 @@ import type { TestDatabase } from './database.ts'
 import { verifyAll } from './verify-all.ts'
 
 /** Tables that have rows of a counter. */
-const TABLES = [
-  'slotted_counters',
-  'counter_totals',
-  'counter_history',
-  'counter_periods',
-  'counter_adjustments',
-  'counter_names',
-] as const
+const TABLES = ['slotted_counters', 'counters', 'counter_history', 'counter_periods', 'counter_adjustments'] as const
 
 /** Conditions on rows that do not wait for pruning. */
 const PRESENT: Partial<Record<(typeof TABLES)[number], string>> = {
   slotted_counters: 'AND pending = 1',
-  counter_names: 'AND gone_hour IS NULL',
+  counters: 'AND gone_hour IS NULL',
 }
 
 /** Deletes a counter, unless the request says otherwise. */
@@ -43,7 +36,28 @@ export async function countAll(
   batch = random63(),
   slot = batch,
 ): Promise<void> {
+  for (const { counter } of increments) await nameCounter(db, counter)
   await applyBatch(db, makeBatch(batch, increments, slot), keptHours(24))
+}
+
+/** Names a counter, as everything that counts does first. */
+export async function nameCounter(
+  db: Pick<Database, 'execute'>,
+  { recordType, recordId, name }: CounterAddress,
+): Promise<void> {
+  await db.execute('INSERT IGNORE INTO counters (record_type, record_id, name) VALUES (?, ?, ?)', [
+    recordType,
+    recordId,
+    name,
+  ])
+}
+
+/** Names all counters that have slots. */
+export async function nameAll(db: TestDatabase): Promise<void> {
+  await db.arrange(
+    `INSERT IGNORE INTO counters (record_type, record_id, name)
+     SELECT DISTINCT record_type, record_id, CONCAT('/', record_id) FROM slotted_counters`,
+  )
 }
 
 /** The same for one counter. */

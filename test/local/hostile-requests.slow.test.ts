@@ -15,11 +15,10 @@ const MEGABYTE = 1_000_000
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const TABLES = [
   'slotted_counters',
-  'counter_totals',
+  'counters',
   'counter_history',
   'counter_periods',
   'counter_adjustments',
-  'counter_names',
   'type_history',
 ]
 /** Paths that are not in the API document. */

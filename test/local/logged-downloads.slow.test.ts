@@ -122,7 +122,7 @@ it('The downloads of an access log count by the rules, every response gives the 
   expect(reasons.get('ignored; reason=range')).toBeGreaterThan(0)
   const [rows] = await connection.query<RowDataPacket[]>(
     `SELECT CAST(name AS CHAR) AS name, CAST(SUM(count) AS SIGNED) AS count FROM slotted_counters
-     JOIN counter_names USING (record_type, record_id) GROUP BY record_type, record_id, name`,
+     JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id, name`,
   )
   expect(new Map(rows.map((row) => [row.name, Number(row.count)]))).toEqual(expected)
 })

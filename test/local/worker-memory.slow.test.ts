@@ -26,7 +26,7 @@ describe('The memory of an isolate stays within bounds', () => {
     expect(late, measured).toBeLessThan(30 * MEGABYTE)
     expect(await isolate.number('SELECT SUM(count) FROM slotted_counters')).toBe(HITS)
     expect(await isolate.number('SELECT COUNT(*) FROM slotted_counters WHERE count = 1')).toBe(HITS)
-    expect(await isolate.number('SELECT COUNT(*) FROM counter_names')).toBe(HITS)
+    expect(await isolate.number('SELECT COUNT(*) FROM counters')).toBe(HITS)
   })
 
   it('over many hits on one key', { timeout: TIMEOUT_MS }, async () => {

@@ -4,8 +4,7 @@ import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 /** The tables in which requests and background runs write. */
 const TABLES = [
   'slotted_counters',
-  'counter_names',
-  'counter_totals',
+  'counters',
   'counter_history',
   'counter_periods',
   'counter_adjustments',

@@ -66,12 +66,12 @@ describe('While the database refuses inserts', () => {
     expect([outcome, explicitAcks.toSorted(), retryMessages]).toEqual(['ok', taken.map(({ id }) => id).toSorted(), []])
     const keys = ['/before', '/hit', '/pixel', '/one', '/many']
     expect(await Promise.all(keys.map(countOf))).toEqual([1, 2, 1, 25, 1])
-    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names ORDER BY name')
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counters ORDER BY name')
     expect(rows.map(({ name }) => name)).toEqual(['/before', '/hit', '/many', '/one', '/pixel'])
   })
 
   it('a request whose names cannot be stored is queued, although the database accepts the rest', async () => {
-    await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'counter_names', times: 1_000_000 }] })
+    await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'counters', times: 1_000_000 }] })
     expect((await worker.hit('page_view', '/hit')).headers.get('X-Hit')).toBe('queued')
     expect((await worker.api('POST', '/v1/increments', increments('/many', '/hit'))).status).toBe(202)
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(0n)
@@ -79,7 +79,7 @@ describe('While the database refuses inserts', () => {
     await deliver(queueing(), await TestQueue.batches.take(addUpTo(3n)))
     expect([await countOf('/hit'), await countOf('/many')]).toEqual([2, 1])
     const unnamed =
-      'SELECT COUNT(*) FROM slotted_counters LEFT JOIN counter_names USING (record_type, record_id) WHERE name IS NULL'
+      'SELECT COUNT(*) FROM slotted_counters LEFT JOIN counters USING (record_type, record_id) WHERE name IS NULL'
     expect(await db.number(unnamed)).toBe(0n)
   })
 
@@ -102,7 +102,7 @@ describe('While the database refuses inserts', () => {
     await db.behave()
     await deliver(queueing(), await TestQueue.batches.take(addUpTo(1_000n)))
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count = 1')).toBe(1_000n)
-    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE LENGTH(name) = 512')).toBe(1_000n)
+    expect(await db.number('SELECT COUNT(*) FROM counters WHERE LENGTH(name) = 512')).toBe(1_000n)
     expect(await countOf(keys[999]!)).toBe(1)
   })
 

@@ -101,14 +101,12 @@ describe('The cron trigger', () => {
     for (let checked = false; !checked; ) {
       const high = '9300000000000000000'
       const names = Array.from({ length: 10 }, (_, i) => [`${i}, 1, 'a', 1`, `${i}, ${high}, 'b', 1`]).flat()
-      await own.arrange(
-        `INSERT INTO counter_names (record_type, record_id, name, gone_hour) VALUES (${names.join('), (')})`,
-      )
+      await own.arrange(`INSERT INTO counters (record_type, record_id, name, gone_hour) VALUES (${names.join('), (')})`)
       const statements = await own.recording(async () => {
         checked = (await logged(() => busy.cron(PRUNING_CRON))).some(({ event }) => event === 'verify')
       })
       totals.push(statements.length)
-      expect(await own.number('SELECT COUNT(*) FROM counter_names')).toBe(0n)
+      expect(await own.number('SELECT COUNT(*) FROM counters')).toBe(0n)
     }
     expect(Math.max(...totals)).toBeGreaterThan(40)
     expect(Math.max(...totals)).toBeLessThanOrEqual(50)
@@ -127,7 +125,7 @@ describe('The cron trigger', () => {
 
   it('completes in spite of a deadlock', async () => {
     await worker.api('POST', '/v1/counters/page_view/hiccup', { by: 2 })
-    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counter_totals' }] })
+    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counters' }] })
     await worker.cron(ROLL_UP_CRON)
     expect(await worker.read('page_view', 'hiccup')).toMatchObject({ total: 2, pending: 0 })
   })

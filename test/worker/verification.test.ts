@@ -107,7 +107,7 @@ describe('The pruning task', () => {
 
 describe('A mismatch', () => {
   it.each([
-    ['a total', 'UPDATE counter_totals SET count = count + 1 WHERE record_type = 2'],
+    ['a total', 'UPDATE counters SET count = count + 1 WHERE record_type = 2'],
     ['a day of a type', 'UPDATE type_history SET count = count - 1 WHERE record_type = 1 AND period = 1'],
     ['an hour of a type', 'UPDATE type_history SET count = count - 1 WHERE record_type = 2 AND period = 0'],
     ['a month of a type', 'UPDATE type_history SET count = count + 1 WHERE record_type = 2 AND period = 3'],
@@ -143,7 +143,7 @@ describe('A mismatch', () => {
     const options = { at: new Date(at), hourDays: 90, limit: 100, maxStatements: 1_000 }
     const agreeing = continueRound(slow, options)
     await held.promise
-    await db.arrange('UPDATE counter_totals SET count = count + 1 WHERE record_type = 2')
+    await db.arrange('UPDATE counters SET count = count + 1 WHERE record_type = 2')
     expect(await continueRound(db, options)).toMatchObject({ outcome: 'wrong', wrong: 1 })
     hold.resolve()
     expect(await agreeing).toMatchObject({ outcome: 'agrees' })

@@ -10,9 +10,9 @@ const WEEK = 'UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY'
 const MONTH = 'UTC_DATE() - INTERVAL DAYOFMONTH(UTC_DATE()) - 1 DAY'
 const HOUR = `CAST(DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:00:00') AS DATETIME)`
 
-const TOTALS = `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
+const TOTALS = `INSERT INTO counters (record_type, record_id, count, version, rolled_up_at)
   SELECT record_type, record_id, SUM(count), 1, UTC_TIMESTAMP(3) ${PENDING} GROUP BY record_type, record_id
-  ON DUPLICATE KEY UPDATE count = counter_totals.count + VALUES(count), version = counter_totals.version + 1,
+  ON DUPLICATE KEY UPDATE count = counters.count + VALUES(count), version = counters.version + 1,
     rolled_up_at = VALUES(rolled_up_at)`
 
 // WHERE TRUE, or the parser takes the ON of ON DUPLICATE KEY for the join's.

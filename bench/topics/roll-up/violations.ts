@@ -16,7 +16,7 @@ export async function findViolations(
     if (found !== expected) wrong.push(`${what} hold ${found} instead of ${expected}`)
   }
   expectSum('slots', await sum('slotted_counters'), 0)
-  expectSum('totals', await sum('counter_totals'), moved)
+  expectSum('totals', await sum('counters'), moved)
   if (!history) return wrong
   for (const [table, periods] of [
     ['counter_history', 1],

@@ -58,7 +58,7 @@ const writers = (
         // In one statement, because a roll-up may be moving slots.
         const [row] = await server.query(
           `SELECT (SELECT COALESCE(SUM(count), 0) FROM \`${database}\`.slotted_counters) +
-             (SELECT COALESCE(SUM(count), 0) FROM \`${database}\`.counter_totals) AS sum`,
+             (SELECT COALESCE(SUM(count), 0) FROM \`${database}\`.counters) AS sum`,
         )
         return Number(row!.sum) - BACKLOG
       }

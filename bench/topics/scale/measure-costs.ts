@@ -233,7 +233,7 @@ async function together(clients: readonly MeasuredConnection[]): Promise<[number
     await mean((client) => hit.replace(',7,', `,${client},`).replace(',9,', `,${random63()},`)),
     await mean(
       (client) =>
-        `SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names FORCE INDEX (PRIMARY) WHERE record_type = 1 AND record_id IN (${client})`,
+        `SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counters FORCE INDEX (PRIMARY) WHERE record_type = 1 AND record_id IN (${client})`,
     ),
   ]
 }
@@ -274,7 +274,7 @@ async function running(db: MeasuredConnection) {
     runStatement,
     readSlot: each(ofRollUp, /^SELECT s\.record_type/, slots),
     subtractedSlot: each(ofRollUp, /^INSERT INTO slotted_counters/, slots),
-    movedTotal: each(ofRollUp, /^INSERT INTO counter_totals/, COUNTERS),
+    movedTotal: each(ofRollUp, /^INSERT INTO counters/, COUNTERS),
     movedHour: each(ofRollUp, /^INSERT INTO counter_history/, COUNTERS),
     movedPeriod: each(ofRollUp, /^INSERT INTO counter_periods/, 3 * COUNTERS),
     readOldSlot: each(ofPruning, /^SELECT kept_until/, deleted),
@@ -288,7 +288,7 @@ function sumOf(spent: readonly Spent[], text: RegExp): number {
 
 async function sizesOf(db: MeasuredConnection): Promise<TableSize[]> {
   await db.execute('SET SESSION information_schema_stats_expiry = 0')
-  const tables = ['slotted_counters', 'counter_totals', 'counter_names', 'counter_history', 'counter_periods']
+  const tables = ['slotted_counters', 'counters', 'counters', 'counter_history', 'counter_periods']
   const sizes: TableSize[] = []
   for (const table of tables) {
     await db.execute(`ANALYZE TABLE ${table}`)

@@ -128,7 +128,7 @@ async function storeNames({ server, database }: Deployment, keys: Keys): Promise
   const rows = await Promise.all(
     addresses.map(async ({ recordType, name }) => `(${recordType},${await hash64(name)},'${name}')`),
   )
-  await server.query(`INSERT INTO \`${database}\`.counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
+  await server.query(`INSERT INTO \`${database}\`.counters (record_type, record_id, name) VALUES ${rows.join()}`)
 }
 
 async function simulate(testbed: Testbed, load: Load, round: number, seconds: number): Promise<Outcome> {

@@ -148,9 +148,9 @@ export class Sizing {
     const different = (seconds: number) => keys.different(average * seconds)
     const periods = 365 * different(DAY_S) + 52 * different(7 * DAY_S) + 12 * different(MONTH_S)
     const hours = 24 * HISTORY_DAYS * different(3_600)
-    const { counter_totals, counter_names, counter_periods, counter_history } = this.#bytes
+    const { counters, counters, counter_periods, counter_history } = this.#bytes
     return (
-      (keys.number * (counter_totals! + counter_names!) + periods * counter_periods! + hours * counter_history!) / GB
+      (keys.number * (counters! + counters!) + periods * counter_periods! + hours * counter_history!) / GB
     )
   }
 

@@ -42,7 +42,7 @@ const cron = (expression: string) => () => [`/?${new URLSearchParams({ 'bench-cr
 function rollUp({ known }: { known: boolean }): Prepare {
   return async (deployment) => {
     const { server, database } = deployment
-    const [slots, totals] = [`\`${database}\`.slotted_counters`, `\`${database}\`.counter_totals`]
+    const [slots, totals] = [`\`${database}\`.slotted_counters`, `\`${database}\`.counters`]
     await fillSlots(deployment, { counters: SLOTS, slotsEach: 1, count: 0 })
     if (known) await server.query(`INSERT INTO ${totals} SELECT record_type, record_id, 0, 1, NULL FROM ${slots}`)
     return {

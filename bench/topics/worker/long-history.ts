@@ -19,8 +19,8 @@ export async function fillHistory({ server, database }: Pick<Deployment, 'server
   const insert = (table: string, rest: string) => server.query(`INSERT INTO \`${database}\`.${table} ${rest}`)
   const id = await hash64(KEY)
   const names = Array.from({ length: COUNTERS - 1 }, (_, i) => `(1,${i + 1},'/page/${i + 1}')`)
-  await insert('counter_names', `(record_type, record_id, name) VALUES (1,${id},'${KEY}'),${names.join()}`)
-  await insert('counter_totals', `SELECT 1, record_id, 5000000, 1, NOW(3) FROM \`${database}\`.counter_names`)
+  await insert('names', `(record_type, record_id, name) VALUES (1,${id},'${KEY}'),${names.join()}`)
+  await insert('totals', `SELECT 1, record_id, 5000000, 1, NOW(3) FROM \`${database}\`.counters`)
   const now = Date.now()
   const rows = new Map<string, number>()
   const first = Math.floor(now / DAY_MS) - Math.floor(YEARS * 365.2425)
@@ -37,7 +37,7 @@ export async function fillHistory({ server, database }: Pick<Deployment, 'server
   await insert('type_history', `VALUES ${[...ofType, ...hoursOfType].join()}`)
   await insert('counter_periods', `VALUES ${[...rows].map(([row, count]) => `(1,${id},${row},${count})`).join()}`)
   await insert('counter_history', `VALUES ${hours.map((at) => `(1,${id},${at},${PER_HOUR})`).join()}`)
-  const others = `JOIN \`${database}\`.counter_names AS n ON n.record_id <> ${id}`
+  const others = `JOIN \`${database}\`.counters AS n ON n.record_id <> ${id}`
   await insert(
     'counter_periods',
     `SELECT 1, n.record_id, period, period_start, count + n.record_id FROM \`${database}\`.counter_periods ${others}

@@ -79,7 +79,11 @@ async function attemptToMove(
   await checkPending(transaction, sources, read.slots)
   if (read.rows.reduce((sum, rows) => sum + rows, 0) > MAX_ROWS) throw new ChangeRefused('history_too_large')
   const counters = read.states.filter(({ exists }) => exists)
-  const sums = counters.flatMap(({ total, pending, target }) => [total, pending, (target?.total ?? 0n) + total + pending])
+  const sums = counters.flatMap(({ total, pending, target }) => [
+    total,
+    pending,
+    (target?.total ?? 0n) + total + pending,
+  ])
   if (!sums.every(fitsTotal)) throw outOfRange()
   const changes = counters.flatMap((counter) => {
     const { total, rolledUpAt, target } = counter

@@ -20,7 +20,11 @@ export function pendingSlotsOfKeySql(counters: readonly CounterPlace[], most: nu
 }
 
 /** Counts the slots of counters of one key that are not empty, up to a number. */
-export async function countPendingOfKey(db: Executor, counters: readonly CounterPlace[], most: number): Promise<number> {
+export async function countPendingOfKey(
+  db: Executor,
+  counters: readonly CounterPlace[],
+  most: number,
+): Promise<number> {
   const { rows } = await db.execute(
     `SELECT COUNT(*) AS found FROM (SELECT 1 ${pendingSlotsOfKeySql(counters, most)}) AS s`,
   )

@@ -4,6 +4,7 @@ import { expireHours } from '../../../src/counters/history/expire-hours.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { nameAll } from '../../harness/moves.ts'
 
 /** By how much pages and statements are scaled down: what must hold depends on their ratios alone. */
 const SCALE: Record<Plan, number> = { free: 1, paid: 20 }
@@ -18,9 +19,7 @@ async function fill(db: TestDatabase): Promise<void> {
     return `(1, ${BigInt.asUintN(64, BigInt(i) * 0x9e3779b97f4a7c15n)}, 7, 1, ${i + 1}, 1)`
   })
   await db.insert('slotted_counters', rows)
-  await db.arrange(
-    'INSERT INTO counter_totals (record_type, record_id, count, version) SELECT record_type, record_id, 0, 0 FROM slotted_counters',
-  )
+  await nameAll(db)
 }
 
 describe.each(['free', 'paid'] as const)('With the budgets of the %s plan', (plan) => {

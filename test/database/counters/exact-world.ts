@@ -14,7 +14,7 @@ import { toBigInt } from '../../../src/database/values.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { type Cut, cutFetch } from '../../harness/faulty-fetch.ts'
 import { Ledger } from '../../harness/ledger.ts'
-import { rollUpAt } from '../../harness/moves.ts'
+import { nameCounter, rollUpAt } from '../../harness/moves.ts'
 import { verifyAll } from '../../harness/verify-all.ts'
 
 export const COUNTERS = 6
@@ -137,7 +137,7 @@ export class World {
     await this.ledger.checkExactly(this.db)
     expect(await this.db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
     const sum = (of: string) => this.db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
-    const totals = (await sum('counter_totals')) - (await sum('counter_adjustments'))
+    const totals = (await sum('counters')) - (await sum('counter_adjustments'))
     expect(await sum('counter_history')).toBe(totals)
     for (const period of [1, 2, 3]) expect(await sum(`counter_periods WHERE period = ${period}`)).toBe(totals)
     expect((await verifyAll(this.db)).wrong).toEqual([])
@@ -249,6 +249,7 @@ export function testRandomActions(numRuns: number): void {
           // that also ends healthy ones, which all actions accept.
           await db.behave({ transactionMs: 1_000 })
           const world = new World(db, 1)
+          for (const counter of world.ledger.counters) await nameCounter(db, counter)
           await interleave(world, actions, width)
           await world.settle()
         },

@@ -88,7 +88,7 @@ describe('With several ranges', () => {
     const id = random63()
     const { recordId } = counters[7]!
     await db.behave({
-      faults: [{ action: 'error', errno: 1205, match: `INSERT INTO counter_totals.*${recordId}`, times: 1_000 }],
+      faults: [{ action: 'error', errno: 1205, match: `INSERT INTO counters.*${recordId}`, times: 1_000 }],
     })
     await expect(importCounts(ledger(), imported, { id, at: AT })).rejects.toMatchObject({ applied: 'unknown' })
     await db.behave()
@@ -145,7 +145,7 @@ describe('With several ranges', () => {
     const { recordId } = counters[9]!
     const failing = rangeOf(recordId, RANGES)
     await db.behave({
-      faults: [{ action: 'error', errno: 1205, match: `INSERT INTO counter_totals.*${recordId}`, times: 1_000 }],
+      faults: [{ action: 'error', errno: 1205, match: `INSERT INTO counters.*${recordId}`, times: 1_000 }],
     })
     await expect(run({ pageSlots: 1_000 })).rejects.toThrow('1205')
     await db.behave()

@@ -61,7 +61,7 @@ describe('npm run contention', () => {
       `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (1, ${RECORD_ID}, ${SLOT}, 1, 1, 1)`,
     )
     await connections[0]!.query(
-      `INSERT INTO counter_names (record_type, record_id, name) VALUES (1, ${RECORD_ID}, '/blog/hello')`,
+      `INSERT INTO counters (record_type, record_id, name) VALUES (1, ${RECORD_ID}, '/blog/hello')`,
     )
   })
 
@@ -152,10 +152,10 @@ describe('npm run contention', () => {
   it('shows the latest deadlock: its statements, the one that was rolled back, and the table', async () => {
     const [one, other] = connections as [mysql.Connection, mysql.Connection]
     await one.query(
-      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 0, 0, NULL), (1, 2, 0, 0, NULL)`,
+      `INSERT INTO counters (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 0, 0, NULL), (1, 2, 0, 0, NULL)`,
     )
     const update = (id: number) =>
-      `UPDATE counter_totals SET count = count + 10${id} WHERE record_type = 1 AND record_id = ${id}`
+      `UPDATE counters SET count = count + 10${id} WHERE record_type = 1 AND record_id = ${id}`
     let script: NpmScript
     // The server remembers only its latest deadlock, and other tests may use the same server.
     do {
@@ -168,13 +168,13 @@ describe('npm run contention', () => {
       await Promise.all([one.query('ROLLBACK'), other.query('ROLLBACK')])
       script = contention({ DATABASE_URL: mysqlUrl })
       expect(await script.ended).toBe(0)
-    } while (/The latest deadlock, (?![\s\S]*counter_totals SET count = count \+ 10)/.test(script.output))
+    } while (/The latest deadlock, (?![\s\S]*counters SET count = count \+ 10)/.test(script.output))
     expect(script.output).toMatch(/The latest deadlock, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: /)
     const [, deadlock = ''] = script.output.split('The latest deadlock')
     expect(deadlock).toContain(update(1))
     expect(deadlock).toContain(update(2))
     expect(deadlock.match(/\(rolled back\)/g)).toHaveLength(1)
-    expect(deadlock).toContain('rows of counter_totals, key PRIMARY')
+    expect(deadlock).toContain('rows of counters, key PRIMARY')
     expect(script.output).toMatch(/ [1-9]\d* deadlocks/)
   })
 

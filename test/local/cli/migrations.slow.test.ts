@@ -35,9 +35,8 @@ describe('Migrations', () => {
       'change_keys',
       'counter_adjustments',
       'counter_history',
-      'counter_names',
+      'counters',
       'counter_periods',
-      'counter_totals',
       'new_key_budgets',
       'rollup_state',
       'slotted_counter_migrations',
@@ -88,16 +87,16 @@ describe('Migrations', () => {
 
   it('add columns and indexes, also if an earlier attempt was cut off before it was recorded', async () => {
     const statements = [
-      'ALTER TABLE counter_names ADD COLUMN more INT NULL, ADD COLUMN still_more INT NULL',
-      'ALTER TABLE counter_names ADD KEY more (more)',
+      'ALTER TABLE counters ADD COLUMN more INT NULL, ADD COLUMN still_more INT NULL',
+      'ALTER TABLE counters ADD KEY more (more)',
     ]
     const migrations = [...MIGRATIONS, { name: '0100_more.sql', statements }]
     await migrate({ databaseUrl, say })
     expect(await migrate({ databaseUrl, migrations, say })).toEqual(['0100_more.sql'])
     await client.execute('DELETE FROM slotted_counter_migrations')
-    await client.execute('ALTER TABLE counter_names DROP KEY more')
+    await client.execute('ALTER TABLE counters DROP KEY more')
     expect(await migrate({ databaseUrl, migrations, say })).toHaveLength(migrations.length)
-    expect((await client.execute("SHOW INDEX FROM counter_names WHERE Key_name = 'more'")).rows).toHaveLength(1)
+    expect((await client.execute("SHOW INDEX FROM counters WHERE Key_name = 'more'")).rows).toHaveLength(1)
   })
 
   it.each([
@@ -114,12 +113,12 @@ describe('Migrations', () => {
     expect(await tables()).toEqual([])
     await deployRequest()
     await behave(databaseUrl, {})
-    await client.execute('ALTER TABLE counter_totals DROP KEY ranking')
+    await client.execute('ALTER TABLE counters DROP KEY ranking')
     await client.execute('ALTER TABLE rollup_state DROP COLUMN stopped_by')
-    await client.execute('ALTER TABLE counter_names DROP KEY name')
+    await client.execute('ALTER TABLE counters DROP KEY name')
     await client.execute('DROP TABLE change_keys')
     await expect(markApplied({ databaseUrl, say })).rejects.toThrow(
-      'The database lacks: index counter_totals.ranking, index counter_names.name, table change_keys, column rollup_state.stopped_by. Nothing',
+      'The database lacks: index counters.ranking, index counters.name, table change_keys, column rollup_state.stopped_by. Nothing',
     )
     expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: [], pending: migrationNames })
   })
@@ -138,6 +137,6 @@ describe('Migrations', () => {
 })
 
 it('A table of another program under the name of one of ours is reported', async () => {
-  await client.execute('CREATE TABLE counter_names (id INT NOT NULL PRIMARY KEY)')
-  await expect(migrate({ databaseUrl, say })).rejects.toThrow(/counter_names/)
+  await client.execute('CREATE TABLE counters (id INT NOT NULL PRIMARY KEY)')
+  await expect(migrate({ databaseUrl, say })).rejects.toThrow(/counters/)
 })

@@ -33,8 +33,8 @@ describe('npm run verify', () => {
   })
 
   it('explains what is wrong, shows what is invisible in keys, and exits with 1', async () => {
-    await database.query('UPDATE counter_totals SET count = count + 3 WHERE record_type = 2')
-    onTestFinished(async () => void (await database.query('UPDATE counter_totals SET count = 1 WHERE record_type = 2')))
+    await database.query('UPDATE counters SET count = count + 3 WHERE record_type = 2')
+    onTestFinished(async () => void (await database.query('UPDATE counters SET count = 1 WHERE record_type = 2')))
     const script = verify('--limit', '7')
     expect(await script.ended).toBe(1)
     expect(script.output).toMatch(/download +a\\u\{1B\}\[2Jb\\u\{A\}c\\u\{202E\}\\u\{20\} +total +4 +1 +\+3\n/)

@@ -12,7 +12,7 @@ it('A sample site has 300 pages, visitors and files in 13 months, and every sum 
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
   const rows = async (sql: string) => (await db.execute(sql)).rows
   expect(await verifyAll(db, { hourDays: 90, at: NOW })).toMatchObject({ checked: 605, wrong: [] })
-  expect(await rows('SELECT record_type, COUNT(*) AS n FROM counter_totals GROUP BY record_type')).toMatchObject([
+  expect(await rows('SELECT record_type, COUNT(*) AS n FROM counters GROUP BY record_type')).toMatchObject([
     { n: '300' },
     { n: '5' },
     { n: '300' },

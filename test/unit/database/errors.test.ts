@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { classify, DatabaseFailure, type FailureClass } from '../../../src/database/errors.ts'
 
 /** The error of a statement, in the form that vtgate returns. */
-function vitess(errno: number, what: string, sql = 'insert into counter_totals values (1)'): DatabaseError {
+function vitess(errno: number, what: string, sql = 'insert into counters values (1)'): DatabaseError {
   const state = { 1062: '23000', 1064: '42000', 1242: '21000', 1292: '22007' }[errno] ?? 'HY000'
   const message =
     `target: counters.-.primary: vttablet: rpc error: code = Unknown desc = ${what} (errno ${errno}) (sqlstate ${state}) ` +
@@ -77,7 +77,7 @@ describe('a failure', () => {
     ['UNKNOWN', 'direct DDL is disabled', REJECTED],
     [
       'PERMISSION_DENIED',
-      `${target} PermissionDenied desc = Insert command denied to user 'u' for table 'counter_totals' (ACL check error)`,
+      `${target} PermissionDenied desc = Insert command denied to user 'u' for table 'counters' (ACL check error)`,
       { ...REJECTED, kind: 'credentials' },
     ],
     ['NOT_FOUND', "VT05003: unknown database 'nix' in vschema", SCHEMA],
@@ -148,9 +148,7 @@ describe('a failure', () => {
 
   it('is classified by its own number, not by a number in the statement', () => {
     const text = '(errno 1213) (sqlstate 40001)'
-    expect(seen(vitess(2013, 'Lost connection', `insert into counter_names values ('${text}')`))).toEqual(
-      UNKNOWN_OUTCOME,
-    )
+    expect(seen(vitess(2013, 'Lost connection', `insert into counters values ('${text}')`))).toEqual(UNKNOWN_OUTCOME)
   })
 
   it.each([401, 403])('with HTTP %d means wrong credentials, whatever its message', (status) => {

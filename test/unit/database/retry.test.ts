@@ -148,7 +148,7 @@ describe('a statement with retries', () => {
   it('does not retry transactions', async () => {
     const database = new FailingDatabase([DEADLOCK])
     const work = vi.fn((transaction: Parameters<Parameters<Database['transaction']>[0]>[0]) =>
-      transaction.execute('UPDATE counter_totals SET count = 1'),
+      transaction.execute('UPDATE counters SET count = 1'),
     )
     await expect(withRetries(database).transaction(work)).rejects.toBe(DEADLOCK)
     expect(work).toHaveBeenCalledOnce()

@@ -135,8 +135,7 @@ const CASES: [string, { path: string; init: RequestInit }, number, string, strin
 
 describe('Bad input', () => {
   it.each(CASES)('is refused by name, and no row changes: %s', async (_, { path, init }, status, code, names) => {
-    const rows = () =>
-      db.number('SELECT (SELECT COUNT(*) FROM slotted_counters) + (SELECT COUNT(*) FROM counter_names)')
+    const rows = () => db.number('SELECT (SELECT COUNT(*) FROM slotted_counters) + (SELECT COUNT(*) FROM counters)')
     const response = await worker.fetch(path, init)
     const text = await response.text()
     expect([response.status, response.headers.get('Content-Type')]).toEqual([status, 'application/problem+json'])

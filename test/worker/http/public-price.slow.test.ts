@@ -55,15 +55,13 @@ async function fill() {
     [1, '/page-', COUNTERS_OF_TYPE],
     [2, '/app-', WITH_PREFIX],
   ] as const) {
-    await insert('counter_names', `${type}, ${id}, CONCAT('${prefix}', n), NULL`, rows)
-    await insert('counter_totals', `${type}, ${id}, n, 1, NULL`, rows)
+    await insert('counters', `${type}, ${id}, CONCAT('${prefix}', n), NULL, n, 1, NULL`, rows)
   }
   const slot = '(record_type, record_id, slot, count, batch, kept_until)'
   await insert(`slotted_counters ${slot}`, `2, ${id}, n, 1, n, 1`, PENDING_OF_TYPE)
   const named = async (key: string, slots: number) => {
     const recordId = await hash64(key)
-    await insert('counter_names', `1, ${recordId}, '${key}', NULL`, 1)
-    await insert('counter_totals', `1, ${recordId}, 5, 1, NULL`, 1)
+    await insert('counters', `1, ${recordId}, '${key}', NULL, 5, 1, NULL`, 1)
     await insert(`slotted_counters ${slot}`, `1, ${recordId}, n * 46116860184273, 1, n, 1`, slots)
     return recordId
   }
@@ -73,11 +71,11 @@ async function fill() {
   const listed = await Promise.all(Array.from({ length: LIST }, (_, i) => hash64(`/list-${i}`)))
   const ofListed = (row: (recordId: bigint, i: number) => string) => listed.map(row)
   await db.insert(
-    'counter_names',
+    'names',
     ofListed((recordId, i) => `(1, ${recordId}, '/list-${i}')`),
   )
   await db.insert(
-    'counter_totals',
+    'totals',
     ofListed((recordId) => `(1, ${recordId}, 5, 1, NULL)`),
   )
   for (let i = 0; i < LIST_SLOTS; i++) {
@@ -118,7 +116,7 @@ async function fill() {
     await insert('type_history', `${type}, 3, ${month}, lane, 1`, YEARS * 12, lanes)
   }
   await db.execute('DROP TABLE numbers')
-  await db.execute('ANALYZE TABLE slotted_counters, counter_names, counter_totals, counter_periods, type_history')
+  await db.execute('ANALYZE TABLE slotted_counters, counters, counter_periods, type_history')
 }
 
 const dayText = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)

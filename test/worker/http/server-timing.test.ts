@@ -42,7 +42,7 @@ describe('Server-Timing', () => {
   })
 
   it('marks reads that shared a query', async () => {
-    const gate = new Gate(/FROM counter_totals/)
+    const gate = new Gate(/FROM counters/)
     worker = isolate()
     gate.close()
     const reading = Promise.all(Array.from({ length: 20 }, () => worker.fetch(A)))

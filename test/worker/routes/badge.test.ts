@@ -30,7 +30,7 @@ const svg = async (path: string) => said(await worker.fetch(`/badge/${path}`))
 const json = async (path: string): Promise<object> => (await worker.fetch(`/badge/${path}`)).json()
 /** Stores a total as a roll-up does. */
 const storeTotal = async (key: string, count: bigint) =>
-  db.arrange('INSERT INTO counter_totals (record_type, record_id, count, version) VALUES (?, ?, ?, 1)', [
+  db.arrange('INSERT INTO counters (record_type, record_id, count, version) VALUES (?, ?, ?, 1)', [
     NUMBERS,
     await hash64(key),
     count,
@@ -254,7 +254,7 @@ describe('Requesting a badge', () => {
   it('changes no row, for known and unknown keys', async () => {
     const rows = async () =>
       Promise.all(
-        ['slotted_counters', 'counter_totals', 'counter_history', 'counter_names'].map(
+        ['slotted_counters', 'counters', 'counter_history'].map(
           async (table) => (await db.execute(`SELECT * FROM ${table} ORDER BY 1, 2, 3`)).rows,
         ),
       )

@@ -61,7 +61,7 @@ async function hit(type: string, page: string, headers: Record<string, string> =
 /** The rows of all tables in which hits write. */
 const rows = () =>
   db.number(
-    `SELECT (SELECT COUNT(*) FROM slotted_counters) + (SELECT COUNT(*) FROM counter_names)
+    `SELECT (SELECT COUNT(*) FROM slotted_counters) + (SELECT COUNT(*) FROM counters)
        + (SELECT COUNT(*) FROM new_key_budgets) + (SELECT COUNT(*) FROM visitor_salts)`,
   )
 

@@ -54,7 +54,7 @@ async function count(type: string, key: string, amount: number, at: string): Pro
   const { recordId } = await addressOfKey({ recordType, key: 'string' }, key)
   await countPeriods(db, [{ recordType, recordId, amount: BigInt(amount) }], new Date(at))
   await db.arrange(
-    `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (${recordType}, ${recordId}, '${key}')`,
+    `INSERT IGNORE INTO counters (record_type, record_id, name) VALUES (${recordType}, ${recordId}, '${key}')`,
   )
 }
 

@@ -106,11 +106,11 @@ describe('While the database lacks tables', () => {
   it('the front page names what an older version did not have', async () => {
     const db = await freshDatabase()
     await db.execute('DROP TABLE change_keys')
-    await db.execute('ALTER TABLE counter_names DROP KEY name')
+    await db.execute('ALTER TABLE counters DROP KEY name')
     const old = new TestWorker(db.url, PRIVATE)
     const page = await front(old, await sessionCookie(old))
     expect(page).toContain('The tables are from an older version')
-    expect(page).toMatch(/<ul>(<li>(index counter_names\.name|table change_keys)<\/li>){2}<\/ul>/)
+    expect(page).toMatch(/<ul>(<li>(index counters\.name|table change_keys)<\/li>){2}<\/ul>/)
   })
 
   it('the front page does not soon ask again if the database does not tell', async () => {

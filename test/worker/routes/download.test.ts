@@ -43,7 +43,7 @@ async function download(path: string, headers: Record<string, string> = {}, meth
 async function counted(): Promise<Record<string, string>> {
   const { rows } = await db.execute(
     `SELECT CAST(name AS CHAR) AS name, CAST(SUM(count) AS CHAR) AS count FROM slotted_counters
-     JOIN counter_names USING (record_type, record_id) GROUP BY record_type, record_id, name`,
+     JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id, name`,
   )
   return Object.fromEntries(rows.map(({ name, count }) => [name, count])) as Record<string, string>
 }

@@ -23,7 +23,7 @@ describe('POST /v1/imports', () => {
       expect([response.status, await response.json()]).toEqual([200, { imported: 4 }])
     }
     expect(await count('/old')).toBe(10)
-    expect(await db.number('SELECT count FROM counter_totals WHERE record_type = 2')).toBe(9_007_199_254_740_992n)
+    expect(await db.number('SELECT count FROM counters WHERE record_type = 2')).toBe(9_007_199_254_740_992n)
     await worker.bring(rows)
     expect(await count('/old')).toBe(20)
   })

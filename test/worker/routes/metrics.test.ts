@@ -72,7 +72,7 @@ describe('GET /v1/metrics', () => {
   it('leaves out a prefix with which more than 10,000 keys begin, and has the others', async () => {
     const full = await freshDatabase()
     const rows = Array.from({ length: 10_001 }, (_, i) => `(2, ${i}, 'app-${i}')`)
-    await full.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
+    await full.arrange(`INSERT INTO counters (record_type, record_id, name) VALUES ${rows.join()}`)
     const { type_counts, prefix_counts } = await metricsOf(new TestWorker(full.url, { COUNTERS }))
     expect(type_counts).toMatchObject({ download: '0' })
     expect(Object.keys(prefix_counts!)).toEqual(['download none-', ...STRANGE.map((prefix) => `strange ${prefix}`)])

@@ -100,7 +100,7 @@ describe('The numbers of a page', () => {
 
   it('rank a prefix with too many keys as far as possible, and say so', async () => {
     const names = Array.from({ length: 10_001 }, (_, i) => `(6, ${i + 10}, 'many/${i}')`)
-    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    await db.arrange(`INSERT INTO counters (record_type, record_id, name) VALUES ${names}`)
     await worker.add('crowd', { 'many/zz': 5, other: 9 })
     await worker.api('POST', '/v1/rollup')
     const { list, prefix } = (await ask('type=crowd&find=many/&rows=3')).numbers

@@ -120,7 +120,7 @@ describe('POST /v1/setup says why it cannot go on', () => {
   it('for any other error: at which statement, with its number, but not in the words of the database', async () => {
     const db = await emptyDatabase()
     await db.behave({
-      faults: [{ action: 'error', errno: 1064, match: '^CREATE TABLE IF NOT EXISTS counter_names', times: 10_000 }],
+      faults: [{ action: 'error', errno: 1064, match: '^CREATE TABLE IF NOT EXISTS counters', times: 10_000 }],
     })
     const worker = new TestWorker(db.url)
     const detail = await stopped(worker)

@@ -166,7 +166,7 @@ describe('A ranking between two days, or of a prefix', () => {
     })
     expect(statements.filter(({ sql }) => sql.includes('GROUP BY n.name'))).toHaveLength(1)
     const names = Array.from({ length: 10_001 }, (_, i) => `(2, ${i + 5_000_000}, 'x${i}')`)
-    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    await db.arrange(`INSERT INTO counters (record_type, record_id, name) VALUES ${names}`)
     const refused = await db.recording(async () => {
       for (let i = 0; i < 3; i++) await expectProblem(await ask('prefix=x'), 422, 'too_many_keys')
     })
@@ -191,7 +191,7 @@ describe('A ranking between two days, or of a prefix', () => {
     rows.push(...days.map((day) => `(5, 1, 1, '${day}', 550)`))
     await db.arrange(`INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${rows}`)
     const names = Array.from({ length: 1_601 }, (_, i) => `(5, ${i + 1}, 'key-${i + 1}')`)
-    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    await db.arrange(`INSERT INTO counters (record_type, record_id, name) VALUES ${names}`)
     const query = 'from=2026-11-01&to=2026-11-05&limit=3'
     expect(await (await worker.api('GET', `/v1/top/many?${query}`)).json()).toMatchObject({ certain: false })
     // All keys of a prefix are added up.
@@ -203,7 +203,7 @@ describe('A ranking between two days, or of a prefix', () => {
 
   it('is refused for too many keys, the fewer the longer the period', async () => {
     const names = Array.from({ length: 7_000 }, (_, i) => `(5, ${i + 1_000_000}, 'many-${i}')`)
-    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    await db.arrange(`INSERT INTO counters (record_type, record_id, name) VALUES ${names}`)
     const ask = (query: string) => worker.api('GET', `/v1/top/many?prefix=many-&${query}`)
     expect((await ask('from=2025-01-01&to=2026-01-01')).status).toBe(200)
     const detail = expect.stringMatching(/longer prefix, a shorter period/)

@@ -76,7 +76,7 @@ describe('GET /v1/types/:type', () => {
 
   it('refuses a prefix with which more than 10,000 keys begin, and says what to do', async () => {
     const rows = Array.from({ length: 10_001 }, (_, i) => `(3, ${i}, 'many-${i}')`)
-    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
+    await db.arrange(`INSERT INTO counters (record_type, record_id, name) VALUES ${rows.join()}`)
     const refused = await worker.api('GET', '/v1/types/secret?prefix=many-')
     const detail = expect.stringMatching(/longer prefix.*separate type/)
     await expectProblem(refused, 422, 'too_many_keys', { detail })

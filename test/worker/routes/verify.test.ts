@@ -48,11 +48,8 @@ describe('POST /v1/verify', () => {
   })
 
   it('names wrong counters by type and key, and wrong types, with all digits', async () => {
-    await db.arrange('UPDATE counter_totals SET count = 9223372036854775807 WHERE record_type = ?', [VIDEOS])
-    await db.arrange(
-      `UPDATE counter_totals AS t JOIN counter_names AS n ON n.record_id = t.record_id AND n.record_type = t.record_type
-       SET t.count = t.count - 2 WHERE n.name = '/page/11'`,
-    )
+    await db.arrange('UPDATE counters SET count = 9223372036854775807 WHERE record_type = ?', [VIDEOS])
+    await db.arrange(`UPDATE counters SET count = count - 2 WHERE name = '/page/11'`)
     await db.arrange('UPDATE type_history SET count = count + 1 WHERE record_type = ? AND period = 3', [VIDEOS])
     const { wrong } = await verifyAll(500)
     const key = '9223372036854775807'

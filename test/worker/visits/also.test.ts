@@ -104,7 +104,7 @@ describe('A hit of a type that names another', () => {
     expect(counted).toBeGreaterThanOrEqual(5)
     expect(answers.filter((one) => one !== 'counted').every((one) => one === 'ignored; reason=key')).toBe(true)
     expect(await db.number('SELECT SUM(taken) FROM new_key_budgets')).toBe(BigInt(counted))
-    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(BigInt(2 * counted))
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(BigInt(2 * counted))
     for (let i = 0; i < 8; i++) {
       const is = answers[i] === 'counted' ? 1 : 0
       expect(await pair(`/${i}`)).toEqual([is, is])

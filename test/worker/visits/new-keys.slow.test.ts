@@ -20,8 +20,7 @@ const COUNTERS = {
 }
 const TABLES = [
   'slotted_counters',
-  'counter_names',
-  'counter_totals',
+  'counters',
   'counter_history',
   'counter_periods',
   'type_history',
@@ -136,7 +135,7 @@ describe('A request with the token', () => {
     for (const type of ['known', 'blog', 'none']) expect((await add(type, '/token')).status).toBe(200)
     const increments = keys(20).map((key) => ({ type: 'few', key }))
     expect((await worker.api('POST', '/v1/increments', { increments })).headers.get('X-Hit')).toBe('counted')
-    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(23n)
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(23n)
     expect(await db.number('SELECT COUNT(*) FROM new_key_budgets')).toBe(0n)
   })
 })
@@ -150,7 +149,7 @@ describe('The budget of new keys', () => {
     const counted = said.filter((one) => one === 'counted').length
     expect(said.every((one) => one === 'counted' || one === IGNORED)).toBe(true)
     const minutes = Number(await db.number('SELECT COUNT(*) FROM new_key_budgets'))
-    const names = Number(await db.number('SELECT COUNT(*) FROM counter_names'))
+    const names = Number(await db.number('SELECT COUNT(*) FROM counters'))
     expect(Number(await db.number('SELECT MAX(taken) FROM new_key_budgets'))).toBeLessThanOrEqual(5)
     expect([names, Number(await db.number('SELECT COUNT(*) FROM slotted_counters'))]).toEqual([counted, counted])
     expect(counted).toBeGreaterThanOrEqual(5)
@@ -190,7 +189,7 @@ describe('The statements', () => {
   it('of a type without a rule ask for the name and store it', async () => {
     expect(await sentBy(() => hit('free', '/a'))).toEqual([
       expect.stringMatching(/^SELECT record_type/),
-      expect.stringMatching(/^INSERT IGNORE INTO counter_names/),
+      expect.stringMatching(/^INSERT IGNORE INTO counters/),
       expect.stringMatching(/^INSERT INTO slotted_counters/),
     ])
   })
@@ -212,7 +211,7 @@ describe('The statements', () => {
   it('find out again after ten minutes that a counter exists: it may have been deleted', async () => {
     await add('known', '/a')
     expect(await hit('known', '/a')).toBe('counted')
-    for (const table of ['slotted_counters', 'counter_names']) await db.arrange(`DELETE FROM ${table}`)
+    for (const table of ['slotted_counters', 'counters']) await db.arrange(`DELETE FROM ${table}`)
     vi.setSystemTime(Date.now() + 10 * 60_000 - 1)
     expect(await hit('known', '/a')).toBe('counted')
     vi.setSystemTime(Date.now() + 2)

@@ -207,7 +207,7 @@ describe('A hit that counts for a site', () => {
     expect(await view('203.0.113.1', '/docs/a', limited)).toBe('counted')
     expect(await view('203.0.113.2', '/docs/b', limited)).toBe('ignored; reason=key')
     expect(await db.number('SELECT SUM(taken) FROM new_key_budgets')).toBe(1n)
-    const { rows } = await db.execute('SELECT record_type, name FROM counter_names')
+    const { rows } = await db.execute('SELECT record_type, name FROM counters')
     expect(rows.map(({ record_type, name }) => `${record_type} ${toText(name)}`).sort()).toEqual([
       '1 /docs/a',
       '2 /docs/a',

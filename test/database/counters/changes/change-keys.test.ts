@@ -61,8 +61,8 @@ describe('A key that comes again with other contents', () => {
     for (const other of others) await expect(bring(other, id)).rejects.toThrow(KeyReused)
     expect(await bring(rows.toReversed(), id)).toBe('repeated')
     expect(await counts()).toEqual([1, 2, 0, 0, 0, 0])
-    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(2n)
-    expect(await db.number('SELECT COUNT(*) FROM counter_totals')).toBe(2n)
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(2n)
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(2n)
   })
 
   it('is refused for all but one of the settings that race', async () => {
@@ -95,7 +95,7 @@ describe('A setting with a key', () => {
     'BEGIN',
     'SELECT contents_hash',
     'SELECT SUM',
-    'UPDATE counter_totals',
+    'UPDATE counters',
     'INTO counter_adjustments',
     'INSERT IGNORE INTO change_keys',
     'COMMIT',
@@ -113,7 +113,7 @@ describe('A setting with a key', () => {
 
   it('leaves its key free if it was not made', async () => {
     const id = random63()
-    await db.behave({ faults: [{ action: 'cut-request', match: 'UPDATE counter_totals', times: 100 }] })
+    await db.behave({ faults: [{ action: 'cut-request', match: 'UPDATE counters', times: 100 }] })
     await expect(set(0, 10n, id)).rejects.toThrow()
     await db.behave()
     expect(await set(0, 11n, id)).toBe('set')

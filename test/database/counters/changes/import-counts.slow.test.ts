@@ -56,7 +56,7 @@ const bringSurely = async (rows: readonly ImportRow[], id: bigint, on: Database 
 const counts = (of: readonly CounterAddress[] = counters) => Promise.all(of.map((counter) => countOf(db, counter)))
 const sum = (of: string) => db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
 const expectAccounted = async () => {
-  const totals = await sum('counter_totals')
+  const totals = await sum('counters')
   const undated = await sum('counter_adjustments')
   for (const period of [1, 2, 3]) {
     expect(await sum(`counter_periods WHERE period = ${period}`)).toBe(totals - undated)
@@ -87,7 +87,7 @@ describe('An import', () => {
       [2, '5'],
       [2, '0'],
     ])
-    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(4n)
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(4n)
     await expectAccounted()
   })
 
@@ -180,7 +180,7 @@ describe('An import', () => {
     const watched = db.open({ deadlineMs: 30_000, fetch: network.fetch })
     await Promise.all(ids.map((id, i) => bringSurely(i % 2 ? many : many.toReversed(), id, watched)))
     expect([...network.lockErrors]).toEqual([])
-    expect(await sum('counter_totals')).toBe(4_000n)
+    expect(await sum('counters')).toBe(4_000n)
     await expectAccounted()
   })
 })

@@ -16,7 +16,7 @@ let impatient: Database
 beforeEach(async () => {
   db = await freshDatabase()
   impatient = db.open({ deadlineMs: DEADLINE_MS })
-  await db.insert('counter_totals', '(1, 7, 40, 3, NULL)')
+  await db.insert('totals', '(1, 7, 40, 3, NULL)')
 })
 
 /** Locks the row of the counter's total, as a transaction that was cut off does. Returns a function that releases the lock. */
@@ -26,7 +26,7 @@ async function hold(): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
   const holding = db.transaction(async (transaction) => {
-    await transaction.execute('UPDATE counter_totals SET count = count WHERE record_type = 1 AND record_id = 7')
+    await transaction.execute('UPDATE counters SET count = count WHERE record_type = 1 AND record_id = 7')
     held.resolve()
     await over.promise
   })
@@ -63,7 +63,7 @@ describe('While a transaction that was cut off locks a total', () => {
         attempts.map(() => expect.any(Overtaken)),
       )
       const waiting = `SELECT COUNT(*) FROM information_schema.PROCESSLIST
-      WHERE DB LIKE CONCAT('%', DATABASE(), '%') AND COMMAND <> 'Sleep' AND INFO LIKE '%counter_totals%' AND INFO NOT LIKE '%PROCESSLIST%'`
+      WHERE DB LIKE CONCAT('%', DATABASE(), '%') AND COMMAND <> 'Sleep' AND INFO LIKE '%counters%' AND INFO NOT LIKE '%PROCESSLIST%'`
       expect(await db.number(waiting)).toBe(0n)
       await letGo()
       await expect(adjust(impatient)).resolves.toMatch(/set|imported/)

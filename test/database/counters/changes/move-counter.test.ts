@@ -166,7 +166,7 @@ describe('Renaming and merging', () => {
     await move(db, A, { kind: 'rename', target: B })
     await rollUpAt(db)
     expect(await countsOf(db, [A, B])).toEqual([0n, 2n])
-    expect(await rowsOf(db, B)).toMatchObject({ counter_names: 1, counter_totals: 1 })
+    expect(await rowsOf(db, B)).toMatchObject({ counters: 1 })
     await expectExact(db)
   })
 
@@ -243,7 +243,7 @@ describe('Counters of the same key in further types', () => {
     expect([await historyOf(B), await historyOf(B3), await historyOf(A7)]).toEqual(before)
     expect(await countsOf(db, [A, A3, A7, B, B3])).toEqual([0n, 0n, 1_237n, 1_237n, 1_237n])
     expect([await rowsOf(db, A), await rowsOf(db, A3)]).toEqual([{}, {}])
-    expect(await rowsOf(db, B3)).toMatchObject({ counter_names: 1, counter_totals: 1 })
+    expect(await rowsOf(db, B3)).toMatchObject({ counters: 1 })
     await expectExact(db)
     await rollUpAt(db)
     expect(await countsOf(db, [B, B3])).toEqual([1_237n, 1_237n])
@@ -311,12 +311,12 @@ describe('Counters of the same key in further types', () => {
 describe('A counter that was never rolled up', () => {
   it('is not taken twice by two changes at the same time', async () => {
     await countOn(db, A, 5n)
-    const deleting = interleaved(db, /^INSERT.* INTO counter_totals/, () => move(db, A))
+    const deleting = interleaved(db, /^INSERT.* INTO counters/, () => move(db, A))
     // The other one has deleted it. What is left is an empty counter at most.
     await move(deleting, A).catch((error: unknown) => expect(error).toMatchObject({ reason: 'no_such_counter' }))
     expect(await countsOf(db, [A])).toEqual([0n])
     await countOn(db, A, 7n)
-    const merging = interleaved(db, /^INSERT.* INTO counter_totals/, () => move(db, A, { kind: 'rename', target: B }))
+    const merging = interleaved(db, /^INSERT.* INTO counters/, () => move(db, A, { kind: 'rename', target: B }))
     await move(merging, A, { kind: 'rename', target: C }).catch(() => {})
     expect(await countsOf(db, [A, B, C])).toEqual([0n, 7n, 0n])
     await rollUpAt(db)

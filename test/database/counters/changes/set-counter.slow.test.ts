@@ -60,7 +60,7 @@ describe('Setting a counter', () => {
     await move()
     expect([await count(), await accounted()]).toEqual([0n, 0n])
     expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(4n)
-    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counters')
     expect(rows).toEqual([{ name: '/set' }])
   })
 
@@ -161,7 +161,7 @@ describe('Setting a counter', () => {
         db.transaction((transaction) =>
           work({
             async execute(sql, args) {
-              if (sql.includes('NOWAIT')) await db.arrange('UPDATE counter_totals SET version = version + 1')
+              if (sql.includes('NOWAIT')) await db.arrange('UPDATE counters SET version = version + 1')
               return transaction.execute(sql, args)
             },
           }),

@@ -177,7 +177,7 @@ describe('Deleting old hours', () => {
     expect(await db.number('SELECT COUNT(*) FROM counter_history WHERE period_start < ?', [new Date(KEPT_FROM)])).toBe(
       0n,
     )
-    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(240n)
+    expect(await db.number('SELECT SUM(count) FROM counters')).toBe(240n)
     for (const period of [1, 2, 3]) {
       expect(await db.number('SELECT SUM(count) FROM counter_periods WHERE period = ?', [period])).toBe(240n)
     }

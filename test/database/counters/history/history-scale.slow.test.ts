@@ -55,27 +55,21 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
 
   beforeAll(async () => {
     db = await freshDatabase()
-    await db.insert('counter_totals', '(1, 0, 0, 1, NULL)')
+    await db.insert('names', `(1, 0, '/page/000000')`)
     for (let count = 1; count < COUNTERS; count *= 2) {
       await inParts(Math.min(count, COUNTERS - count), 250_000, (from, to) =>
         db.arrange(
-          `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) SELECT 1, record_id + ${count}, (record_id + ${count}) DIV 100, 1, NULL FROM counter_totals
+          `INSERT INTO counters (record_type, record_id, name, count, version) SELECT 1, record_id + ${count}, CONCAT('/page/', LPAD(record_id + ${count}, 6, '0')), (record_id + ${count}) DIV 100, 1 FROM counters
            WHERE record_type = 1 AND record_id >= ${from} AND record_id < ${to}`,
         ),
       )
     }
-    await inParts(COUNTERS, 250_000, (from, to) =>
-      db.arrange(
-        `INSERT INTO counter_names (record_type, record_id, name) SELECT 1, record_id, CONCAT('/page/', LPAD(record_id, 6, '0')) FROM counter_totals
-         WHERE record_type = 1 AND record_id >= ${from} AND record_id < ${to}`,
-      ),
-    )
     // A counter has the same count in every hour, so that all sums are known.
     const each = '(1 + c.record_id % 7)'
     await inParts(ACTIVE, 250, async (from, to) => {
       const some = `WHERE c.record_type = 1 AND c.record_id >= ${from} AND c.record_id < ${to}`
       const crossed = (length: number) =>
-        `FROM counter_totals AS c STRAIGHT_JOIN counter_totals AS p ${some} AND p.record_type = 1 AND p.record_id < ${length}`
+        `FROM counters AS c STRAIGHT_JOIN counters AS p ${some} AND p.record_type = 1 AND p.record_id < ${length}`
       await db.arrange(
         `INSERT INTO counter_history (record_type, record_id, period_start, count) SELECT 1, c.record_id, '${FIRST}' + INTERVAL p.record_id HOUR, ${each} ${crossed(HOURS)}`,
       )
@@ -85,7 +79,7 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
       for (const [period, start, days] of CALENDAR) {
         await db.arrange(
           `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) SELECT 1, c.record_id, ${period}, '${start}', 24 * ${days} * ${each}
-           FROM counter_totals AS c ${some}`,
+           FROM counters AS c ${some}`,
         )
       }
     })
@@ -95,13 +89,13 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
     ] as const) {
       await db.arrange(
         `INSERT INTO type_history (record_type, period, period_start, range_lane, count) SELECT 1, ${period}, '${FIRST}' + INTERVAL ${unit}, 0, ${hours} * ${ALL_IN_AN_HOUR}
-         FROM counter_totals AS p WHERE p.record_type = 1 AND p.record_id < ${length}`,
+         FROM counters AS p WHERE p.record_type = 1 AND p.record_id < ${length}`,
       )
     }
     for (const [period, start, days] of CALENDAR) {
       await db.insert('type_history', `(1, ${period}, '${start}', 0, ${24 * days * ALL_IN_AN_HOUR})`)
     }
-    await db.execute('ANALYZE TABLE counter_totals, counter_names, counter_history, counter_periods, type_history')
+    await db.execute('ANALYZE TABLE counters, counter_history, counter_periods, type_history')
     // The first use of a table also reads the server's dictionary.
     await readCounterHistory(db, ONE, rangeOf({ by: 'hour' }), NOW)
     await countPendingSlots(db)

@@ -25,7 +25,7 @@ describe('The ranking of a prefix', () => {
     for (const key of ['a', 'a/1', 'a/2', 'a/3', 'a/none', 'a/\u{10ffff}', 'a/gone', 'a0', 'A/1', 'b']) {
       const counter = await addressOfKey(TYPE, key)
       counters.set(key, counter)
-      await db.insert('counter_names', '(1, ?, ?)', [counter.recordId, key])
+      await db.insert('names', '(1, ?, ?)', [counter.recordId, key])
     }
     const count = async (at: string, amounts: Record<string, bigint>) => {
       const changes = Object.entries(amounts).map(([key, amount]) => ({ ...counters.get(key)!, amount }))

@@ -120,9 +120,9 @@ describe('The sum of a prefix', () => {
 
   it('is refused for more than 10,000 keys', async () => {
     const rows = Array.from({ length: 10_001 }, (_, i) => `(1, ${i}, 'many-${i}')`)
-    await db.insert('counter_names', rows)
+    await db.insert('names', rows)
     await expect(total('many-')).rejects.toThrow(TooManyKeys)
-    await db.arrange('DELETE FROM counter_names WHERE record_id = 7')
+    await db.arrange('DELETE FROM counters WHERE record_id = 7')
     expect(await exactTotal('many-')).toBe(0n)
   })
 })

@@ -78,9 +78,7 @@ describe.each(NOWS)('At %s', (text) => {
     }
     for (const key of KEYS) {
       const { recordId } = await addressOfKey(TYPE, key)
-      await db.arrange(
-        `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (1, ${recordId}, '${key}')`,
-      )
+      await db.arrange(`INSERT IGNORE INTO counters (record_type, record_id, name) VALUES (1, ${recordId}, '${key}')`)
     }
   })
 
@@ -190,7 +188,7 @@ describe('A ranking of very many counters', () => {
     const db = await freshDatabase()
     const keys = ['/a b  c ', ' ', '/grüße/日本語/🎉', '\ufeff/mark', "it's \\ 100 %"]
     const bytes = keys.map((key, i) => `(1, ${i + 1}, x'${hexOf(new TextEncoder().encode(key))}')`)
-    await db.insert('counter_names', bytes)
+    await db.insert('names', bytes)
     await db.insert(
       'counter_periods',
       keys.map((_, i) => `(1, ${i + 1}, 1, '2026-11-20', ${9 - i})`),
@@ -213,7 +211,7 @@ describe('A ranking of very many counters', () => {
       )
       await db.insert('counter_periods', `${rows.join(',')}, (1, 1, 1, '${date}', 800)`)
     }
-    await db.insert('counter_names', `(1, 1, '/steady')`)
+    await db.insert('names', `(1, 1, '/steady')`)
     const period = chosenPeriod({ name: 'custom', from: '2026-11-17', to: '2026-11-22' }, 'UTC', now)
     let certain: boolean | undefined
     const statements = await db.recording(async () => {

@@ -44,7 +44,7 @@ describe('A recent period', () => {
       `(1, 0, '2026-11-20 10:00:00', 7), (1, 2, '2026-11-20 10:00:00', 7), (2, 1, '2026-11-20 10:00:00', 7)`,
     )
     await addDays(db)
-    await db.insert('counter_names', `(1, 0, '/0'), (1, 1, '/1'), (1, 2, '/2'), (1, 3, '/3'), (2, 1, '/1')`)
+    await db.insert('names', `(1, 0, '/0'), (1, 1, '/1'), (1, 2, '/2'), (1, 3, '/3'), (2, 1, '/1')`)
     await db.insert(
       'slotted_counters',
       '(1, 1, 1, 20, 1, 0), (1, 1, 2, -3, 1, 0), (1, 1, 3, 0, 1, 0), (1, 0, 1, 7, 1, 0), (1, 3, 1, 5, 1, 0), (2, 1, 1, 7, 1, 0)',
@@ -121,7 +121,7 @@ describe('A recent period', () => {
     const own = await freshDatabase()
     await own.insert('counter_history', `(1, 1, '2026-11-20 09:00:00', 40)`)
     await addDays(own)
-    await own.insert('counter_names', `(1, 1, '/1')`)
+    await own.insert('names', `(1, 1, '/1')`)
     const slots = Array.from({ length: 40 }, (_, slot) => `(1, 1, ${slot}, 1, 1, 0)`)
     await own.insert('slotted_counters', slots)
     const seen = new Set<bigint>()

@@ -22,9 +22,9 @@ beforeAll(async () => {
     .map((recordId): CounterAddress => ({ recordType: 1, recordId, name: `key ${recordId}` }))
   await ensureNames(db, [...named, { recordType: 2, recordId: 9n, name: 'other' }])
   for (const [index, id] of ids.entries()) {
-    await db.insert('counter_totals', '(1, ?, ?, 1, NULL)', [id, totals[index]])
+    await db.insert('totals', '(1, ?, ?, 1, NULL)', [id, totals[index]])
   }
-  await db.insert('counter_totals', '(2, 9, 100, 1, NULL)')
+  await db.insert('totals', '(2, 9, 100, 1, NULL)')
   const count = (at: string, ...amounts: [bigint, bigint][]) =>
     countPeriods(
       db,

@@ -108,7 +108,7 @@ describe('An export', () => {
   it('by totals loses no counter if others are created between its two statements', async () => {
     const create = (ids: bigint[]) =>
       db.arrange(
-        `INSERT INTO counter_totals (record_type, record_id, count, version) VALUES ${ids.map((id) => `(9, ${id}, 1, 1)`).join()}`,
+        `INSERT INTO counters (record_type, record_id, count, version) VALUES ${ids.map((id) => `(9, ${id}, 1, 1)`).join()}`,
       )
     await create([10n, 90n])
     let statements = 0
@@ -162,7 +162,7 @@ describe('An export', () => {
     const rows = (row: (id: number) => string) => Array.from({ length: 20_000 }, (_, id) => row(id))
     for (const type of [1, 2]) {
       await large.insert(
-        'counter_totals',
+        'totals',
         rows((id) => `(${type},${id},5,1,NULL)`),
       )
       await large.insert(
@@ -174,7 +174,7 @@ describe('An export', () => {
         rows((id) => `(${type},${id},7,${id % 2},1,1)`),
       )
     }
-    await large.execute('ANALYZE TABLE counter_totals, counter_periods, slotted_counters')
+    await large.execute('ANALYZE TABLE counters, counter_periods, slotted_counters')
     const page = { recordType: 1, after: 10_000n, limit: 50, now: NOW }
     const statements = await large.recording(async () => {
       expect((await exportCounts(large, { ...page, by: 'total' })).rows).toHaveLength(50)

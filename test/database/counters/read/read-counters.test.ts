@@ -11,7 +11,7 @@ describe('Reading', () => {
   beforeAll(async () => {
     db = await freshDatabase()
     await db.insert(
-      'counter_totals',
+      'totals',
       `(1, 1, 40, 3, '2026-11-20 10:00:00.123'), (1, 2, 7, 1, '2026-11-20 11:00:00'), (2, 1, 999, 1, NULL)`,
     )
     await db.insert(
@@ -93,8 +93,8 @@ describe('Reading up to so many pending slots', () => {
       Array.from({ length: slots }, (_, slot) => `(1, ${id}, ${slot}, 2, 1, 0)`),
     )
     await own.insert('slotted_counters', [...slots, '(1, 2, 9, 0, 1, 0)', '(2, 2, 9, 1, 1, 0)'])
-    await own.insert('counter_names', `(1, 0, '/0'), (1, 1, '/1'), (1, 2, '/2'), (1, 3, '/3')`)
-    await own.insert('counter_totals', '(1, 3, 100, 1, NULL)')
+    await own.insert('names', `(1, 0, '/0'), (1, 1, '/1'), (1, 2, '/2'), (1, 3, '/3')`)
+    await own.insert('totals', '(1, 3, 100, 1, NULL)')
     const readings = [
       { total: 0n, pending: 0n },
       { total: 0n, pending: 2n },
@@ -117,14 +117,14 @@ describe('Reading among many counters', () => {
     crowd = await freshDatabase()
     const rows = (row: (i: number) => string) => Array.from({ length: 20_000 }, (_, i) => row(i))
     await crowd.insert(
-      'counter_totals',
+      'totals',
       rows((i) => `(1, ${id(i)}, ${i}, 1, NULL)`),
     )
     await crowd.insert(
       'slotted_counters',
       rows((i) => `(1, ${id(i)}, 1, 1, 1, 0)`),
     )
-    if (!onVitess) await crowd.execute('ANALYZE TABLE counter_totals, slotted_counters')
+    if (!onVitess) await crowd.execute('ANALYZE TABLE counters, slotted_counters')
   })
 
   it.each([2, 50, 300, MAX_READ])('%i counters reads only these, with ids below and above 2^63', async (many) => {

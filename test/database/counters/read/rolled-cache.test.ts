@@ -8,7 +8,7 @@ import { freshDatabase } from '../../../harness/database.ts'
 describe('Cached totals', () => {
   it('are not kept if a roll-up ends while they are read', async () => {
     const db = await freshDatabase()
-    await db.insert('counter_totals', '(1, 1, 40, 3, NULL)')
+    await db.insert('totals', '(1, 1, 40, 3, NULL)')
     let answered = () => {}
     let mayReturn = Promise.resolve()
     const slow: Executor = {
@@ -37,13 +37,13 @@ describe('Cached totals', () => {
     mayReturn = gate.promise
     const early = read()
     await reachedDatabase.promise
-    await db.arrange('UPDATE counter_totals SET count = 50')
+    await db.arrange('UPDATE counters SET count = 50')
     kept.forget()
     gate.resolve()
     expect(await early).toBe(40n)
     expect(await read()).toBe(50n)
     // This one is kept.
-    await db.arrange('UPDATE counter_totals SET count = 60')
+    await db.arrange('UPDATE counters SET count = 60')
     expect(await read()).toBe(50n)
   })
 })

@@ -41,7 +41,7 @@ beforeAll(async () => {
     ...(await Promise.all(['ab', 'zz'].map((key) => addressOfKey({ ...TEXT, recordType: 3 }, key)))),
   ])
   for (const [index, { recordType, recordId }] of counters.entries()) {
-    await db.insert('counter_totals', '(?, ?, ?, 1, NULL)', [recordType, recordId, 10 * index])
+    await db.insert('totals', '(?, ?, ?, 1, NULL)', [recordType, recordId, 10 * index])
     await db.insert('slotted_counters', '(?, ?, 1, 1, 1, 0)', [recordType, recordId])
   }
   await ensureNames(db, await Promise.all(['3', '7', '12', '-3'].map((key) => addressOfKey(NUMBER, key))))

@@ -31,7 +31,7 @@ describe('A roll-up', () => {
       const summary = await run({ pageSlots: 3 })
       await db.behave()
       expect(summary).toMatchObject({ outcome: 'complete', moved: 45n, counters: 9, pages: 3, left: 0 })
-      expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(45n)
+      expect(await db.number('SELECT SUM(count) FROM counters')).toBe(45n)
     },
   )
 
@@ -59,13 +59,13 @@ describe('A roll-up', () => {
     expect({ outcome, left, moved: byOther + moved }).toEqual({ outcome: 'complete', left: 0, moved: 48n })
     expect(byOther).toBeGreaterThan(0n)
     expect(overtaken).toBeGreaterThan(0)
-    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(93n)
+    expect(await db.number('SELECT SUM(count) FROM counters')).toBe(93n)
     expect(await db.number('SELECT SUM(count) FROM slotted_counters')).toBe(0n)
   })
 
   it('that fails or stops early does not report to have caught up', async () => {
     await add(1n, 1n)
-    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counter_totals', times: 9 }] })
+    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counters', times: 9 }] })
     await expect(run()).rejects.toMatchObject({ kind: 'contention' })
     await db.behave()
     expect(await readRollUpState(db)).toMatchObject({ leased: false, caughtUpAt: null })
@@ -97,7 +97,7 @@ describe('A roll-up', () => {
         if (held && /FORCE INDEX \(pending\)(?!.* BETWEEN [1-9])/.test(String(init?.body))) {
           held = false
           await db.arrange('DELETE FROM slotted_counters WHERE record_id = 1')
-          await db.insert('counter_totals', '(1, 1, 5, 0, NULL)')
+          await db.insert('totals', '(1, 1, 5, 0, NULL)')
         }
         return response
       },
@@ -111,7 +111,7 @@ describe('A roll-up', () => {
     const moveUnguarded = async () => {
       await db.transaction(async (transaction) => {
         await transaction.execute(
-          `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 7, 1, ?)
+          `INSERT INTO counters (record_type, record_id, name, count, version, rolled_up_at) VALUES (1, 1, '/1', 7, 1, ?)
            ON DUPLICATE KEY UPDATE count = count + VALUES(count), version = version + 1`,
           [AT],
         )
@@ -153,7 +153,7 @@ describe('A roll-up', () => {
       let sent = Number.POSITIVE_INFINITY
       for (let after = 0; after < sent; after++) {
         for (const delivered of [false, true]) {
-          const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM counter_totals')
+          const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM counters')
           const batch = BigInt(after * 2 + (delivered ? 2 : 1))
           await add(1n, 3n, batch, batch)
           await add(batch + 10n, 4n, 1n, batch)
@@ -163,11 +163,11 @@ describe('A roll-up', () => {
           const ended = await run({ lease: false, pageSlots }, cut).catch(() => null)
           await db.behave()
           const all = await db.number(
-            'SELECT (SELECT COALESCE(SUM(count), 0) FROM counter_totals) + (SELECT COALESCE(SUM(count), 0) FROM slotted_counters)',
+            'SELECT (SELECT COALESCE(SUM(count), 0) FROM counters) + (SELECT COALESCE(SUM(count), 0) FROM slotted_counters)',
           )
           expect(all).toBe(before + 7n)
           await run({ lease: false })
-          expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(before + 7n)
+          expect(await db.number('SELECT SUM(count) FROM counters')).toBe(before + 7n)
           expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(before + 7n)
           if (ended !== null && ended.overtaken === 0) sent = Math.min(sent, after)
         }

@@ -22,7 +22,8 @@ function adjust(db: Executor, counter: { recordType: number; recordId: bigint },
 const ONE_ROW = 'ORDER BY range_lane LIMIT 1'
 const ITS_ROW = `record_type = 2 AND record_id = ${VICTIM.recordId}`
 /** The tables that tests make wrong, and their columns. */
-const { slotted_counters: _, counter_names: __, ...TABLES } = COLUMNS
+const { slotted_counters: _, names: __, totals, ...others } = COLUMNS
+const TABLES = { ...others, counters: `${totals}, name` }
 
 describe('Verification', () => {
   let db: TestDatabase
@@ -60,10 +61,10 @@ describe('Verification', () => {
       'counter_adjustments',
       `(2, ${VICTIM.recordId}, 1, 1, '2026-11-19 10:00:00', -40), (1, 0, 2, 2, '2026-11-10 10:00:00', 1000)`,
     )
-    await db.arrange(`UPDATE counter_totals SET count = count - 40 WHERE ${ITS_ROW}`)
+    await db.arrange(`UPDATE counters SET count = count - 40 WHERE ${ITS_ROW}`)
     await adjust(db, VICTIM, -40n, db.ranges)
     await adjust(db, { recordType: 1, recordId: 0n }, 1_000n, db.ranges)
-    await db.arrange('UPDATE counter_totals SET count = count + 1000 WHERE record_type = 1 AND record_id = 0')
+    await db.arrange('UPDATE counters SET count = count + 1000 WHERE record_type = 1 AND record_id = 0')
     const literal = (value: unknown) => {
       if (value === null) return 'NULL'
       return /^-?\d+$/.test(String(value)) ? String(value) : `'${value}'`
@@ -92,7 +93,7 @@ describe('Verification', () => {
   const add = (by: number, to: string) => `UPDATE ${to.replace(' ', ` SET count = count + ${by} `)}`
   const remove = (rows: string) => `DELETE FROM ${rows}`
   const starting = (at: string) => `AND period_start = '${at}'`
-  const totals = `counter_totals WHERE ${ITS_ROW}`
+  const totals = `counters WHERE ${ITS_ROW}`
   const adjustments = `counter_adjustments WHERE ${ITS_ROW}`
   const hour = (at: string) => `counter_history WHERE ${ITS_ROW} ${starting(at)}`
   const period = (kind: number, at: string) => `counter_periods WHERE ${ITS_ROW} AND period = ${kind} ${starting(at)}`
@@ -153,13 +154,13 @@ describe('Verification', () => {
   })
 
   it('finds a counter of which only history exists', async () => {
-    for (const table of ['counter_totals', 'counter_periods']) await db.arrange(`DELETE FROM ${table} WHERE ${ITS_ROW}`)
+    for (const table of ['counters', 'counter_periods']) await db.arrange(`DELETE FROM ${table} WHERE ${ITS_ROW}`)
     expect(await check()).toMatchObject({ checked: 21 })
     expect(await found()).toContain(`${who} hours 2026-11-20 -34`)
   })
 
   it('names all wrong counters', async () => {
-    await db.arrange('UPDATE counter_totals SET count = count + 1')
+    await db.arrange('UPDATE counters SET count = count + 1')
     const { wrong } = await check()
     expect(wrong).toHaveLength(21)
     expect(wrong).toEqual(wrong.map((row) => ({ ...row, what: 'total', is: row.shouldBe + 1n })))
@@ -257,13 +258,10 @@ describe('Verification under load', () => {
     const setting = (async () => {
       for (; running || sets % 2 === 1; sets++) {
         const { recordType, recordId } = workload.ledger.counters[(sets >> 1) % 5]!
-        await db.execute(
-          `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (${recordType}, ${recordId}, 0, 0, NULL)`,
-        )
         await db.transaction(async (transaction) => {
           const by = sets % 2 === 0 ? 1_000 : -1_000
           await transaction.execute(
-            `UPDATE counter_totals SET count = count + ${by}, version = version + 1 WHERE record_type = ${recordType} AND record_id = ${recordId}`,
+            `UPDATE counters SET count = count + ${by}, version = version + 1 WHERE record_type = ${recordType} AND record_id = ${recordId}`,
           )
           await adjust(transaction, { recordType, recordId }, BigInt(by), db.ranges)
           await transaction.execute(

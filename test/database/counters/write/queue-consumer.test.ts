@@ -72,7 +72,7 @@ describe('A batch from the queue', () => {
     expect(message.fate).toBe('acknowledged')
     expect([await countOf('/one'), await countOf('/two')]).toEqual([3n, -4n])
     expect(await db.number('SELECT count FROM slotted_counters WHERE record_type = 2 AND record_id = 77')).toBe(5n)
-    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names ORDER BY name')
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counters ORDER BY name')
     expect(rows).toEqual([{ name: '/77' }, { name: '/one' }, { name: '/two' }])
   })
 

@@ -26,7 +26,7 @@ describe('Keys', () => {
     const listed = await worker.fetch(`/v1/counters/page_view?key=${encodeURIComponent(key)}`)
     expect(await listed.json()).toMatchObject({ counters: [{ key, count: 2 }] })
     const hex = [...new TextEncoder().encode(key)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE LOWER(HEX(name)) = ?', [hex])).toBe(1n)
+    expect(await db.number('SELECT COUNT(*) FROM counters WHERE LOWER(HEX(name)) = ?', [hex])).toBe(1n)
   })
 
   it('that differ in case, accents, normal form, surrounding spaces or encoding are different counters', async () => {

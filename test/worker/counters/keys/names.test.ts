@@ -26,11 +26,11 @@ const found = async (worker: TestWorker) => {
   return ((await answer.json()) as { counters: { key: string; count: number }[] }).counters
 }
 const marks = async () => {
-  const { rows } = await db.execute('SELECT gone_hour IS NOT NULL AS gone FROM counter_names')
+  const { rows } = await db.execute('SELECT gone_hour IS NOT NULL AS gone FROM counters')
   return rows.map(({ gone }) => Number(gone))
 }
 /** As if an hour had passed since the counter was deleted. */
-const anHourLater = () => db.arrange('UPDATE counter_names SET gone_hour = gone_hour - 2')
+const anHourLater = () => db.arrange('UPDATE counters SET gone_hour = gone_hour - 2')
 
 describe('A counter that counts has a name', () => {
   it('before its first increment is sent, for which a new key costs two or three statements more than a known one', async () => {
@@ -38,28 +38,28 @@ describe('A counter that counts has a name', () => {
       (await db.recording(work))
         .map(
           ({ sql }) =>
-            /(SELECT|UPDATE|INSERT IGNORE|INSERT)\b.*?\b(counter_names|new_key_budgets|slotted_counters)/s.exec(sql)!,
+            /(SELECT|UPDATE|INSERT IGNORE|INSERT)\b.*?\b(counters|new_key_budgets|slotted_counters)/s.exec(sql)!,
         )
         .map(([, does, table]) => `${does} ${table}`)
     const first = await statements(() => hit(isolate(), '/a'))
-    expect(first.slice(-2)).toEqual(['INSERT IGNORE counter_names', 'INSERT slotted_counters'])
+    expect(first.slice(-2)).toEqual(['INSERT IGNORE counters', 'INSERT slotted_counters'])
     const second = await statements(() => hit(isolate(), '/b'))
-    expect(second).toEqual(['SELECT counter_names', 'UPDATE new_key_budgets', ...first.slice(-2)])
+    expect(second).toEqual(['SELECT counters', 'UPDATE new_key_budgets', ...first.slice(-2)])
     const warm = isolate()
-    expect(await statements(() => hit(warm, '/b'))).toEqual(['SELECT counter_names', 'INSERT slotted_counters'])
+    expect(await statements(() => hit(warm, '/b'))).toEqual(['SELECT counters', 'INSERT slotted_counters'])
     expect(await statements(() => hit(warm, '/b'))).toEqual(['INSERT slotted_counters'])
   })
 
   it('in the other type that the same visits count in, too, with the same statements', async () => {
     const first = await db.recording(() => hit(isolate(), '/a', 'page_view'))
-    expect(first.filter(({ sql }) => sql.includes('counter_names'))).toHaveLength(2)
-    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(2n)
+    expect(first.filter(({ sql }) => sql.includes('counters'))).toHaveLength(2)
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(2n)
     // An API client has counted the key in one type only.
     const worker = isolate()
     await worker.api('POST', '/v1/counters/page_view/b')
-    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(3n)
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(3n)
     await hit(worker, 'b', 'page_view')
-    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(4n)
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(4n)
   })
 
   it('also if it is set, imported, or counted in a list', async () => {

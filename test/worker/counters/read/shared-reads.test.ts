@@ -15,11 +15,11 @@ beforeEach(async () => {
 })
 
 const A = '/v1/counters/page_view/a'
-const isRead = ({ sql }: { sql: string }) => sql.includes('FROM counter_totals')
+const isRead = ({ sql }: { sql: string }) => sql.includes('FROM counters')
 
 describe('Reads at the same time', () => {
   it('of one counter, 200 of them, single, in lists and as badges, need few statements', async () => {
-    const gate = new Gate(/FROM counter_totals/)
+    const gate = new Gate(/FROM counters/)
     worker = new TestWorker(db.url)
     await worker.api('POST', A, { by: 7 })
     const paths = [A, '/v1/counters/page_view?key=b&key=a', '/badge/page_view/a.json', '/badge/page_view/a.svg']

@@ -30,7 +30,7 @@ describe('A reading with consistency=rolled', () => {
     stopClock()
     expect(await rolled()).toEqual({ counts: [3], cache: fresh })
     // As a roll-up in another isolate does.
-    await db.arrange('UPDATE counter_totals SET count = 8')
+    await db.arrange('UPDATE counters SET count = 8')
     passes(0.01)
   })
 
@@ -63,7 +63,7 @@ describe('A reading with consistency=rolled', () => {
   it('is read again after a roll-up of this isolate, by the cron trigger or by the API', async () => {
     await worker.cron(ROLL_UP_CRON)
     expect((await rolled()).counts).toEqual([8])
-    await db.arrange('UPDATE counter_totals SET count = 9')
+    await db.arrange('UPDATE counters SET count = 9')
     expect((await rolled()).counts).toEqual([8])
     await worker.api('POST', '/v1/rollup')
     expect((await rolled()).counts).toEqual([9])
@@ -77,7 +77,7 @@ describe('A reading with consistency=rolled', () => {
     await bring()
     expect((await rolled()).counts).toEqual([111])
     // A repeat must drop the cache too: the first request may have been served by another isolate, with its answer lost.
-    await db.arrange('UPDATE counter_totals SET count = 112')
+    await db.arrange('UPDATE counters SET count = 112')
     expect((await rolled()).counts).toEqual([111])
     expect((await bring()).headers.get('Idempotent-Replayed')).toBe('true')
     expect((await rolled()).counts).toEqual([112])
