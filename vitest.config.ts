@@ -50,7 +50,7 @@ const NOT_ON_VITESS = [
   'worker/{config,openapi}/*',
   'worker/counters/read/totals-cache',
   'worker/http/{authorization,bad-input,cross-site,database-problem,hostile-requests,key-in-query,plain-http}',
-  'worker/http/{reading-limit,request-id,server-timing,session}',
+  'worker/http/{reading-limit,request-id,session}',
   'worker/routes/{badge,counting-badge,dashboard,download}',
   'worker/routes/{numbers-of-both-types,reference,stats}',
   'worker/visits/{exclusions,new-key-limit,own-visits}',

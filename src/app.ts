@@ -4,7 +4,6 @@ import { getPath } from 'hono/utils/url'
 import type { Bindings } from './config/bindings.ts'
 import { type AppEnv, Hono } from './http/hono.ts'
 import { reported } from './http/problem-response.ts'
-import { timed } from './http/reading.ts'
 import { basePathOf, belowBasePath, routedPath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
 import { troubleResponse } from './routes/dashboard.ts'
@@ -44,9 +43,6 @@ function makeApp() {
     c.set('isolate', isolateOf(c.env))
     await next()
   })
-  app.use('/v1/*', timed)
-  app.use('/badge/*', timed)
-  app.use('/chart/*', timed)
 
   for (const add of [...PROGRAM_ROUTES, ...BROWSER_ROUTES]) if (add !== hit) add(app)
 

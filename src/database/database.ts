@@ -110,40 +110,6 @@ function fetchWithin(deadlineMs: number, send: typeof fetch) {
   }
 }
 
-/** The database's part of one response. */
-export class DatabaseTime {
-  #running = 0
-  #since = 0
-  /** For `Server-Timing`; `null` if the database was not asked. Only `add` changes it. */
-  result: { milliseconds: number; shared: boolean } | null = null
-
-  /** @param shared whether the same statement answered other requests as well */
-  add(milliseconds: number, shared = false): void {
-    this.result ??= { milliseconds: 0, shared: false }
-    this.result.milliseconds += milliseconds
-    this.result.shared ||= shared
-  }
-
-  /** Measures work. Time in which several statements run counts once. */
-  async measure<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running++ === 0) this.#since = performance.now()
-    try {
-      return await work()
-    } finally {
-      if (--this.#running === 0) this.add(performance.now() - this.#since)
-    }
-  }
-
-  /** A database whose statements are measured. */
-  of(database: Database): Database {
-    return {
-      ranges: database.ranges,
-      execute: (sql, args) => this.measure(() => database.execute(sql, args)),
-      transaction: (work) => this.measure(() => database.transaction(work)),
-    }
-  }
-}
-
 export interface CountedDatabase extends Database {
   readonly sent: number
 }

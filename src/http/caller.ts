@@ -10,14 +10,12 @@ import type { AppEnv } from './hono.ts'
 /** The request as a caller of the services. */
 export function callerOf(c: Context<AppEnv>): Caller {
   const isolate = c.get('isolate')
-  const databaseTime = c.get('databaseTime')
   return {
     isolate,
-    db: databaseTime?.of(isolate.db) ?? isolate.db,
+    db: isolate.db,
     waitUntil: (work) => c.executionCtx.waitUntil(work),
     hasToken: () => isAuthorized(c),
     wantsFresh: /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? ''),
-    databaseTime,
   }
 }
 

@@ -3,7 +3,6 @@ import { HonoBase } from 'hono/hono-base'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Bindings } from '../config/bindings.ts'
 import type { Token } from '../config/tokens.ts'
-import type { DatabaseTime } from '../database/database.ts'
 import type { Isolate } from '../isolate.ts'
 
 /** What handlers find on Hono's context. */
@@ -17,8 +16,6 @@ export interface AppEnv {
     token?: Token
     /** The result of `isAuthorized`. */
     isAuthorized?: boolean
-    /** Set on timed paths. */
-    databaseTime?: DatabaseTime
   }
 }
 

@@ -1,8 +1,6 @@
 import type { Context } from 'hono'
 import { cors } from 'hono/cors'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
-import { createMiddleware } from 'hono/factory'
-import { DatabaseTime } from '../database/database.ts'
 import { Problem } from '../service/problem.ts'
 import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import { isAuthorized } from './authorization.ts'
@@ -57,17 +55,3 @@ export async function limitReading(c: Context<AppEnv>, totals = 0): Promise<void
     headers: { 'Retry-After': String(LONGEST_PERIOD) },
   })
 }
-
-/** Reports in `Server-Timing` the milliseconds of the database (`db`) and of the whole response (`total`). */
-export const timed = createMiddleware<AppEnv>(async (c, next) => {
-  const began = performance.now()
-  const time = new DatabaseTime()
-  c.set('databaseTime', time)
-  await next()
-  const { result } = time
-  const total = `total;dur=${(performance.now() - began).toFixed(1)};desc="all of it"`
-  const db = result && `db;dur=${result.milliseconds.toFixed(1)}${result.shared ? ';desc="shared"' : ''},`
-  c.header('Server-Timing', `${db ?? ''}${total}`)
-  const readers = c.res.headers.get('Access-Control-Allow-Origin')
-  if (readers !== null) c.header('Timing-Allow-Origin', readers)
-})

@@ -174,15 +174,12 @@ export const readStatusContract = () =>
 /** Milliseconds for one part of the status. */
 const PART_DEADLINE_MS = 3_000
 
-export const status = endpoint<typeof readStatusContract>(
-  readStatus,
-  async (c, { caller: { db, databaseTime, isolate } }) => {
-    // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
-    const aside = openConfigured(isolate, PART_DEADLINE_MS)
-    const found = await survey(db, databaseTime?.of(aside) ?? aside)
-    for (const { part, error } of found.missing) {
-      log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
-    }
-    return statusReport(found, isolate, new Date())
-  },
-)
+export const status = endpoint<typeof readStatusContract>(readStatus, async (c, { caller: { db, isolate } }) => {
+  // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
+  const aside = openConfigured(isolate, PART_DEADLINE_MS)
+  const found = await survey(db, aside)
+  for (const { part, error } of found.missing) {
+    log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
+  }
+  return statusReport(found, isolate, new Date())
+})

@@ -1,10 +1,10 @@
-import type { Database, DatabaseTime } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Isolate } from '../isolate.ts'
 
 /** Who calls the service layer: a request, or code of the same Worker. */
 export interface Caller {
   isolate: Isolate
-  /** The isolate's database, timed if the caller has a clock. */
+  /** The isolate's database. */
   db: Database
   /** Continues work after the caller has gone. */
   waitUntil(work: Promise<unknown>): void
@@ -12,6 +12,4 @@ export interface Caller {
   hasToken(): Promise<boolean>
   /** Whether to bypass caches. */
   wantsFresh: boolean
-  /** Measures the database for `Server-Timing`. */
-  databaseTime?: DatabaseTime | undefined
 }

@@ -22,12 +22,10 @@ interface AddOptions {
 
 /** Adds to counters: to all of them or to none. @throws {Problem} that says whether anything was counted */
 export async function addToCounters(
-  { isolate: { keys, counting }, waitUntil, databaseTime }: Caller,
+  { isolate: { keys, counting }, waitUntil }: Caller,
   increments: readonly Increment[],
   { key, advice, named, answerReady = false }: AddOptions,
 ): Promise<'counted' | 'queued'> {
-  // Hits are not timed, so they have no clock.
-  const began = databaseTime === undefined ? 0 : performance.now()
   try {
     if (named === undefined) {
       const counters = increments.map(({ counter }) => counter)
@@ -37,8 +35,6 @@ export async function addToCounters(
     return await counting.count(increments, { key, waitUntil, answerReady, named })
   } catch (error) {
     throw problemOf(error, advice)
-  } finally {
-    databaseTime?.add(performance.now() - began)
   }
 }
 

@@ -5,7 +5,7 @@ import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
-import { MAX_AGE_MS, type RolledCache, type SharedReading, type SharedReads } from '../counters/read/shared-reads.ts'
+import { MAX_AGE_MS, type RolledCache, type SharedReads } from '../counters/read/shared-reads.ts'
 import { FEW } from '../isolate.ts'
 import { described } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
@@ -77,17 +77,15 @@ async function readCacheable<Value>(
   consistency: 'exact' | 'rolled',
 ): Promise<{ values: Value[]; maxAge: number | null }> {
   if (consistency === 'exact') {
-    return { values: await timedValues(caller, exact.read(counters, caller.waitUntil)), maxAge: null }
+    return { values: await exact.read(counters, caller.waitUntil), maxAge: null }
   }
-  const reading = rolled.read(counters, caller.waitUntil, { fresh: caller.wantsFresh })
-  const values = await timedValues(caller, reading)
-  const { ageMs } = await reading
+  const { values, ageMs } = await rolled.read(counters, caller.waitUntil, { fresh: caller.wantsFresh })
   return { values, maxAge: Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000)) }
 }
 
 /** Reads what was counted in a period that ends now; concurrent calls share a query. */
 export async function readRecent(caller: Caller, counter: CounterAddress, period: RecentPeriod): Promise<bigint> {
-  const [count] = await timedValues(caller, caller.isolate.reads.recent[period].read([counter], caller.waitUntil))
+  const [count] = await caller.isolate.reads.recent[period].read([counter], caller.waitUntil)
   return count!
 }
 
@@ -111,12 +109,6 @@ export async function readSum(
   const [reading] = values
   if (reading instanceof TooManyKeys) throw reading
   return { reading: reading!, maxAge }
-}
-
-async function timedValues<Value>(caller: Caller, reading: Promise<SharedReading<Value>>): Promise<Value[]> {
-  const { values, shared, tookMs } = await reading
-  caller.databaseTime?.add(tookMs, shared)
-  return values
 }
 
 /** What is told of a counter. */

@@ -18,10 +18,7 @@ const FOLDERS = new Set(['.', '..'])
 
 /** Shares queries between requests, as `ReadsByRange` does. */
 export interface SharedQuestions {
-  read(
-    counters: readonly CounterAddress[],
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<{ values: readonly boolean[] }>
+  read(counters: readonly CounterAddress[], waitUntil: (work: Promise<unknown>) => void): Promise<readonly boolean[]>
 }
 
 export interface KeysOptions {
@@ -105,8 +102,8 @@ export class Keys {
       const rule = this.#options.rules.get(counter.recordType)
       // Without a budget, there is nothing to use up.
       const mayCreate = mayBeNew || rule === undefined || admitsEverything(rule)
-      const { values } = await (mayCreate ? this.#public : this.#existing).read([counter], waitUntil)
-      return values[0]!
+      const [admitted] = await (mayCreate ? this.#public : this.#existing).read([counter], waitUntil)
+      return admitted!
     } catch (error) {
       if (!(error instanceof DatabaseFailure)) throw error
       if (this.#options.hasQueue && this.#letsInUnchecked(counter)) return true

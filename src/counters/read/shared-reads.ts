@@ -15,7 +15,7 @@ const MAX_WAIT_MS = 8_000
 const MAX_LIFE_MS = 20_000
 const MAX_PATIENCE_MS = 100
 
-type ReadOutcome<Value> = { values: ReadonlyMap<string, Value>; tookMs: number } | { failure: DatabaseFailure }
+type ReadOutcome<Value> = { values: ReadonlyMap<string, Value> } | { failure: DatabaseFailure }
 
 /** Requests that share one query. Plain data that belongs to none of them. */
 interface ReadGroup<Value> {
@@ -28,14 +28,6 @@ interface ReadGroup<Value> {
   silentUntil: number
   expectedAt: number
   outcome: ReadOutcome<Value> | null
-}
-
-export interface SharedReading<Value> {
-  /** In the order of the counters asked for. */
-  values: Value[]
-  /** Whether the query answered other requests too. */
-  shared: boolean
-  tookMs: number
 }
 
 interface SharedReadsOptions<Value> {
@@ -80,10 +72,7 @@ export class SharedReads<Value> {
    * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
    * @throws {Overloaded} if too many requests wait
    */
-  async read(
-    counters: readonly CounterAddress[],
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<SharedReading<Value>> {
+  async read(counters: readonly CounterAddress[], waitUntil: (work: Promise<unknown>) => void): Promise<Value[]> {
     let since = Date.now()
     const group = this.#join(counters, since)
     const first = group.requests === 1
@@ -104,10 +93,9 @@ export class SharedReads<Value> {
         await pause(this.#patience(group, first, now))
       }
     }
-    const { outcome, requests } = group
+    const { outcome } = group
     if ('failure' in outcome) throw outcome.failure
-    const values = counters.map((counter) => outcome.values.get(counterId(counter))!)
-    return { values, shared: requests > 1, tookMs: outcome.tookMs }
+    return counters.map((counter) => outcome.values.get(counterId(counter))!)
   }
 
   #join(counters: readonly CounterAddress[], now: number): ReadGroup<Value> {
@@ -178,10 +166,8 @@ export class SharedReads<Value> {
     let outcome: ReadOutcome<Value>
     try {
       const found = await read(db, counters)
-      const tookMs = Math.max(0, Date.now() - now)
-      this.#work.took(tookMs)
-      const values = new Map(counters.map((counter, index) => [counterId(counter), found[index]!]))
-      outcome = { values, tookMs }
+      this.#work.took(Math.max(0, Date.now() - now))
+      outcome = { values: new Map(counters.map((counter, index) => [counterId(counter), found[index]!])) }
     } catch (error) {
       outcome = { failure: error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error) }
     }
@@ -212,21 +198,14 @@ export class ReadsByRange<Value> {
     return loadOf(this.#reads)
   }
 
-  async read(
-    counters: readonly CounterAddress[],
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<SharedReading<Value>> {
+  async read(counters: readonly CounterAddress[], waitUntil: (work: Promise<unknown>) => void): Promise<Value[]> {
     const parts = [...rowsByRange(counters, this.#reads.length)]
     const readings = await Promise.all(parts.map(([range, part]) => this.#reads[range]!.read(part, waitUntil)))
     const values = new Map<string, Value>()
     for (const [index, [, part]] of parts.entries()) {
-      for (const [place, counter] of part.entries()) values.set(counterId(counter), readings[index]!.values[place]!)
+      for (const [place, counter] of part.entries()) values.set(counterId(counter), readings[index]![place]!)
     }
-    return {
-      values: counters.map((counter) => values.get(counterId(counter))!),
-      shared: readings.some(({ shared }) => shared),
-      tookMs: Math.max(0, ...readings.map(({ tookMs }) => tookMs)),
-    }
+    return counters.map((counter) => values.get(counterId(counter))!)
   }
 }
 
@@ -267,21 +246,20 @@ export class RolledCache<Value> {
     counters: readonly CounterAddress[],
     waitUntil: (work: Promise<unknown>) => void,
     { fresh }: { fresh: boolean },
-  ): Promise<SharedReading<Value> & { ageMs: number }> {
+  ): Promise<{ values: Value[]; ageMs: number }> {
     const now = Date.now()
     const cached = counters.map((counter) => (fresh ? undefined : this.#recall(counter, now)))
     const missing = counters.filter((_, index) => cached[index] === undefined)
     // `forget` replaces the map. Totals that are being read then go into the old one.
     const target = this.#cached
-    const none = { values: [], shared: false, tookMs: 0 }
-    const found = missing.length === 0 ? none : await this.#reads.read(missing, waitUntil)
+    const found = missing.length === 0 ? [] : await this.#reads.read(missing, waitUntil)
     // A total that was read just now is as old as the query took.
-    const read = found.values.map((reading) => ({ reading, readAt: now }))
+    const read = found.map((reading) => ({ reading, readAt: now }))
     for (const [index, counter] of missing.entries()) target.set(counterId(counter), read[index]!)
     const then = Date.now()
     const totals = cached.map((total) => total ?? read.shift()!)
     const ageMs = totals.reduce((oldest, { readAt }) => Math.max(oldest, then - readAt), 0)
-    return { ...found, values: totals.map(({ reading }) => reading), ageMs }
+    return { values: totals.map(({ reading }) => reading), ageMs }
   }
 
   #recall(counter: CounterAddress, now: number): CachedTotal<Value> | undefined {

@@ -26,7 +26,7 @@ export const readsWithin = (gated: GatedDatabase, deadlineMs: number): SharedRea
   new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
 
 export async function countsRead(reads: SharedReads<Reading>, counters: readonly CounterAddress[]): Promise<bigint[]> {
-  return (await reads.read(counters, () => {})).values.map(countIn)
+  return (await reads.read(counters, () => {})).map(countIn)
 }
 
 /** Waits a moment, by the real clock. */

@@ -25,7 +25,7 @@ const isolate = (rule: NewKeyRule = { newKeys: 'known', newKeysPerMinute: 120 })
     also: new Map(),
     budgets: new NewKeyBudgets([halfFull]),
     hasQueue: false,
-    share: (ask) => ({ read: async (counters) => ({ values: await ask(halfFull, counters) }) }),
+    share: (ask) => ({ read: (counters) => ask(halfFull, counters) }),
   })
 const admits = (keys: Keys, id: number) => keys.admits(counter(id), { waitUntil: () => {} })
 
