@@ -90,8 +90,9 @@ export async function makeChange(
       const found = await readByCounter(db, '1', counters)
       const existing = counters.filter((counter) => found.has(counterId(counter))).sort(byPrimaryKey)
       await db.transaction(async (transaction) => {
-        const locked = existing.length === 0 ? new Map() : await lockCounters(transaction, existing)
-        if (key !== null && !(await insertKey(transaction, key))) await refuseRepeat(transaction, key)
+        const locked =
+          existing.length > 0 ? await lockCounters(transaction, existing) : new Map<string, LockedCounter>()
+        if (key !== null) await takeKey(transaction, key, existing.length === 0)
         await attempt(transaction, (counter) => locked.get(counterId(counter)) ?? null)
         committing = true
       })
@@ -117,9 +118,18 @@ export async function makeChange(
   }
 }
 
-/** @throws {AlreadyApplied | KeyReused} @throws {Overtaken} if the request that stored the key was rolled back */
-async function refuseRepeat(transaction: Executor, key: ChangeKey): Promise<never> {
-  const contents = await readContents(transaction, [key.recordId], key.hash)
+/**
+ * Stores a key that is not stored yet.
+ * @param isFirst whether this is the first statement of the transaction. If the answer to that is lost, nobody can roll back. So it
+ *   then begins with a read: another attempt would wait for the lock of a key, but not for that of a counter
+ * @throws {AlreadyApplied | KeyReused} if it is stored @throws {Overtaken} if the request that stored it was rolled back
+ */
+async function takeKey(transaction: Executor, key: ChangeKey, isFirst: boolean): Promise<void> {
+  let contents = isFirst ? await readContents(transaction, [key.recordId], key.hash) : null
+  if (contents === null) {
+    if (await insertKey(transaction, key)) return
+    contents = await readContents(transaction, [key.recordId], key.hash)
+  }
   if (contents === null) throw new Overtaken()
   throw contents === key.contents ? new AlreadyApplied() : new KeyReused()
 }

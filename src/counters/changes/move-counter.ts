@@ -22,8 +22,8 @@ export interface MoveRequest {
   key: bigint | null
 }
 
-/** The most statements of one attempt: read, 2 for totals, slots, 6 for the history or, of a deletion, 3 and 3 for each type. */
-const attemptStatements = (types: number) => 10 + 3 * types
+/** The most statements of one attempt: read, totals, slots, 6 for the history or, of a deletion, 3 and 3 for each type. */
+const attemptStatements = (types: number) => 9 + 3 * types
 
 /**
  * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further

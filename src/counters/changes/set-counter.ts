@@ -23,7 +23,7 @@ export interface Setting {
  *   adjustment; `null` if repeated
  * @throws {KeyReused | ChangeRefused} the id was used for another count, or too much is pending; nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a slot cannot be rolled up
+ * @throws {DatabaseFailure} of kind `range` if a slot, or the difference of the totals, leaves 64 bits
  */
 export async function setCounter(
   store: TotalsStore,
@@ -47,7 +47,7 @@ export async function setCounter(
       await checkPending(transaction, [counter], rows.length)
       const slots = rows.map((row) => ({ slot: toBigInt(row.slot), count: toBigInt(row.count) }))
       const pending = slots.reduce((sum, { count }) => sum + count, 0n)
-      if (![count, ...slots.map(({ count }) => count)].every(fitsTotal)) throw outOfRange()
+      if (![count - total, ...slots.map(({ count }) => count)].every(fitsTotal)) throw outOfRange()
       added = count - total - pending
       const adjustment = { recordType, recordId, amount: added }
       const rolledUpAt = slots.length > 0 ? at : null

@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { classify, DatabaseFailure, hasErrorNumber } from '../../database/errors.ts'
+import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { HOUR_SQL, placeOf } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
@@ -38,9 +38,6 @@ export interface TotalChange extends CounterPlace {
 export class Overtaken extends Error {
   override message = 'other changes of the same counters came first'
 }
-
-/** MySQL's error number of a duplicate key. */
-const DUPLICATE = 1062
 
 const LARGEST = 2n ** 63n - 1n
 
@@ -100,40 +97,27 @@ export async function lockCounters(
 /**
  * Adds to totals, and increments their versions. Makes rows that do not exist.
  * @param changes in primary key order, each counter once
- * @throws {Overtaken} if any version is not the one that was read; the transaction must be rolled back
+ * @throws {Overtaken} if any version is not the one that was read, or a row exists that did not; the transaction must be rolled back
  */
 export async function addToTotals(transaction: Executor, changes: readonly TotalChange[]): Promise<void> {
-  const existing = changes.filter(({ version }) => version !== null)
-  if (existing.length < changes.length) await insertTotals(transaction, changes)
-  if (existing.length === 0) return
+  // Integers and times, written into the statement: see applyBatch.
+  const values = changes.map(({ recordType, recordId, name, amount, version, rolledUpAt = null, gone = false }) => {
+    const [key, next] = version === null ? [name!, newVersion()] : ['', version + 1n]
+    return `(${recordType},${recordId},${bytesSql(key)},${gone ? HOUR_SQL : 'NULL'},${amount},${next},${timeSql(rolledUpAt)})`
+  })
   const { rowsAffected } = await transaction.execute(
-    `INSERT INTO ${COLUMNS} VALUES ${existing.map(rowSql).join(',')}
+    `INSERT INTO counters (record_type, record_id, name, gone_hour, count, version, rolled_up_at) VALUES ${values.join(',')}
      ON DUPLICATE KEY UPDATE
        count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
        rolled_up_at = IF(version + 1 <> VALUES(version), rolled_up_at, IF(VALUES(gone_hour) IS NOT NULL, NULL,
          GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), COALESCE(VALUES(rolled_up_at), rolled_up_at)))),
        gone_hour = IF(version + 1 = VALUES(version), VALUES(gone_hour), gone_hour),
-       version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
+       version = IF(version + 1 = VALUES(version), VALUES(version), version + (VALUES(name) <> ''))`,
   )
-  // An upsert counts 2 for each row that it changed, and 1 for an insert or, with client-found-rows, an unchanged row.
-  if (rowsAffected !== 2 * existing.length) throw new Overtaken()
-}
-
-async function insertTotals(transaction: Executor, changes: readonly TotalChange[]): Promise<void> {
-  const made = changes.filter(({ version }) => version === null)
-  try {
-    await transaction.execute(`INSERT INTO ${COLUMNS} VALUES ${made.map(rowSql).join(',')}`)
-  } catch (error) {
-    throw hasErrorNumber(error, DUPLICATE) ? new Overtaken() : error
-  }
-}
-
-const COLUMNS = 'counters (record_type, record_id, name, gone_hour, count, version, rolled_up_at)'
-
-/** Integers and times, written into the statement: see applyBatch. */
-function rowSql({ recordType, recordId, name = '', amount, version, rolledUpAt = null, gone = false }: TotalChange) {
-  const next = version === null ? newVersion() : version + 1n
-  return `(${recordType},${recordId},${bytesSql(name)},${gone ? HOUR_SQL : 'NULL'},${amount},${next},${timeSql(rolledUpAt)})`
+  // An upsert counts 2 for each row that it changed, and 1 for an insert or, with client-found-rows, an unchanged row. A row that
+  // was to be made but exists is changed, so that it counts 2.
+  const made = changes.filter(({ version }) => version === null).length
+  if (rowsAffected !== 2 * changes.length - made) throw new Overtaken()
 }
 
 function timeSql(at: Date | null): string {

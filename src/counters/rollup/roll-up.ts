@@ -12,8 +12,8 @@ import { type PageGate, RangeProgress, type RollUpTally } from './range-progress
 
 /** Slots are counted up to this number, so that counting costs no more than a roll-up page or two. */
 export const MAX_COUNTED = 10_000
-/** The most statements of a page: read, missing totals, BEGIN, totals, 3 for the history, slots, COMMIT, ROLLBACK. */
-const PAGE_STATEMENTS = 10
+/** The most statements of a page: read, BEGIN, totals, 3 for the history, slots, COMMIT, ROLLBACK. */
+const PAGE_STATEMENTS = 9
 /** Of each range: taking its lease, reading its state, releasing it. */
 const RANGE_STATEMENTS = 3
 /** After the last page of all ranges: counting the slots that are left. */

@@ -13,6 +13,7 @@ async function fill(db: TestDatabase, from: number, to: number, count: number): 
     const rows = Array.from({ length: Math.min(step, to - begin) }, (_, i) => `(1,${begin + i},7,${count},1,0)`)
     await db.insert('slotted_counters', rows)
   }
+  await nameAll(db)
 }
 
 describe('A roll-up', () => {

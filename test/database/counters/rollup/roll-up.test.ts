@@ -10,7 +10,7 @@ import {
   rollUp,
 } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countOn } from '../../../harness/moves.ts'
+import { countOn, nameAll } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const AT = new Date('2026-11-20T10:59:30.250Z')
@@ -153,11 +153,17 @@ describe('A roll-up', () => {
     expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: null, lastRunAt: AT })
   })
 
-  it('handles pages that end within a counter', async () => {
+  it('moves one page of a counter in a round, so that a flooded one holds up no other', async () => {
     for (let slot = 1n; slot <= 25n; slot++) await add(1n, slot, slot)
     await add(2n, 1n)
-    expect(await run({ pageSlots: 10 })).toMatchObject({ outcome: 'complete', moved: 326n, slots: 26, pages: 3 })
+    expect(await run({ pageSlots: 10 })).toMatchObject({ outcome: 'complete', moved: 326n, slots: 26, pages: 4 })
     expect(await read(1n)).toMatchObject({ total: 325n, pending: 0n })
+    for (let slot = 1n; slot <= 25n; slot++) await add(1n, slot, slot, 2n)
+    await add(2n, 1n, 1n, 2n)
+    // Two pages: one of each counter.
+    await run({ pageSlots: 10, maxStatements: leastRollUpStatements(db.ranges) + 9 })
+    expect(await read(1n)).toMatchObject({ total: 325n + 55n })
+    expect(await read(2n)).toMatchObject({ total: 2n, pending: 0n })
   })
 
   it('leaves a counter that does not fit into a page to the next page', async () => {
@@ -174,6 +180,7 @@ describe('A roll-up', () => {
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows.join(',')}
          ON DUPLICATE KEY UPDATE count = VALUES(count), batch = VALUES(batch)`,
       )
+      await nameAll(db)
     }
     /** The number of slots in each page of a run. */
     const pagesOf = async (options: Partial<RollUpOptions>) => {

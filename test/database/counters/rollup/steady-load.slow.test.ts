@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { PLANS } from '../../../../src/config/config.ts'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { prune } from '../../../../src/counters/rollup/prune.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
@@ -27,6 +28,7 @@ describe('Under steady load from isolates that live for a minute', () => {
     const counters = await Promise.all(
       names.map(async (name): Promise<CounterAddress> => ({ recordType: 1, recordId: await hash64(name), name })),
     )
+    await ensureNames(db, counters)
     const [first] = counters
     const old = Array.from({ length: OLD_SLOTS }, (_, slot) => `(1, ${first!.recordId}, ${slot + 1}, 0, 1, 1)`)
     await db.insert('slotted_counters', old.join(', '), [])
