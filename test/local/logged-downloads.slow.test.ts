@@ -97,7 +97,9 @@ it('The downloads of an access log count by the rules, every response gives the 
   const connection = await mysql.createConnection({ uri: mysqlUrl })
   onTestFinished(() => connection.end())
   const sum = async () => {
-    const [[row]] = await connection.query<RowDataPacket[]>('SELECT COALESCE(SUM(count), 0) AS n FROM slotted_counters')
+    const [[row]] = await connection.query<RowDataPacket[]>(
+      'SELECT COALESCE(SUM(slotted_counters.count), 0) AS n FROM slotted_counters',
+    )
     return Number(row!.n)
   }
   let counted = 0
@@ -121,7 +123,7 @@ it('The downloads of an access log count by the rules, every response gives the 
   expect(reasons.get('counted')).toBeGreaterThan(10)
   expect(reasons.get('ignored; reason=range')).toBeGreaterThan(0)
   const [rows] = await connection.query<RowDataPacket[]>(
-    `SELECT CAST(name AS CHAR) AS name, CAST(SUM(count) AS SIGNED) AS count FROM slotted_counters
+    `SELECT CAST(name AS CHAR) AS name, CAST(SUM(slotted_counters.count) AS SIGNED) AS count FROM slotted_counters
      JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id, name`,
   )
   expect(new Map(rows.map((row) => [row.name, Number(row.count)]))).toEqual(expected)

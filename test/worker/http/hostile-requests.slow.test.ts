@@ -295,8 +295,8 @@ it(`${REQUESTS} hostile requests cause no server error, no foreign redirect and 
   expect(counted).toBeGreaterThan(1_000)
   for (const status of [200, 400, 404, 422]) expect(badges.get(status)).toBeGreaterThan(50)
   const { rows } = await db.execute(
-    `SELECT record_type, record_id, CAST(SUM(count) AS CHAR) AS count, MIN(count) AS least, CAST(MAX(name) AS CHAR) AS name
-     FROM slotted_counters LEFT JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id`,
+    `SELECT record_type, record_id, CAST(SUM(s.count) AS CHAR) AS count, MIN(s.count) AS least, CAST(MAX(name) AS CHAR) AS name
+     FROM slotted_counters AS s LEFT JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id`,
   )
   let sum = 0
   for (const { record_type, record_id, count, least, name } of rows) {

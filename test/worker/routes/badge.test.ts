@@ -30,9 +30,10 @@ const svg = async (path: string) => said(await worker.fetch(`/badge/${path}`))
 const json = async (path: string): Promise<object> => (await worker.fetch(`/badge/${path}`)).json()
 /** Stores a total as a roll-up does. */
 const storeTotal = async (key: string, count: bigint) =>
-  db.arrange('INSERT INTO counters (record_type, record_id, count, version) VALUES (?, ?, ?, 1)', [
+  db.arrange('INSERT INTO counters (record_type, record_id, name, count) VALUES (?, ?, ?, ?)', [
     NUMBERS,
     await hash64(key),
+    key,
     count,
   ])
 

@@ -42,7 +42,7 @@ async function download(path: string, headers: Record<string, string> = {}, meth
 /** All counts, by name. */
 async function counted(): Promise<Record<string, string>> {
   const { rows } = await db.execute(
-    `SELECT CAST(name AS CHAR) AS name, CAST(SUM(count) AS CHAR) AS count FROM slotted_counters
+    `SELECT CAST(name AS CHAR) AS name, CAST(SUM(slotted_counters.count) AS CHAR) AS count FROM slotted_counters
      JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id, name`,
   )
   return Object.fromEntries(rows.map(({ name, count }) => [name, count])) as Record<string, string>

@@ -124,7 +124,7 @@ describe('POST /v1/setup says why it cannot go on', () => {
     })
     const worker = new TestWorker(db.url)
     const detail = await stopped(worker)
-    expect(detail).toMatch(/0001_slotted_counter\.sql stopped at statement 3 of \d+ .*error 1064/)
+    expect(detail).toMatch(/0001_slotted_counter\.sql stopped at statement 2 of \d+ .*error 1064/)
     expect(detail).not.toContain('injected')
     await db.behave()
     await makeTables(worker)

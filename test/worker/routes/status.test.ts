@@ -9,6 +9,7 @@ import { HIT_REASONS } from '../../../src/hit-reasons.ts'
 import { isolateOf } from '../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { logged } from '../../harness/logged.ts'
+import { nameAll } from '../../harness/moves.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
@@ -37,10 +38,10 @@ const status = async (of = worker) => {
 }
 const codes = async (of?: TestWorker) => (await status(of)).problems.map(({ code }) => code)
 /** Stores slots, each as the values of a row. */
-const storeSlots = (rows: string[]) =>
-  db.arrange(
-    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows.join()}`,
-  )
+const storeSlots = async (rows: string[]) => {
+  await db.insert('slotted_counters', rows)
+  await nameAll(db)
+}
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 describe('GET /v1/status', () => {

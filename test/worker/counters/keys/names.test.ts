@@ -52,7 +52,7 @@ describe('A counter that counts has a name', () => {
 
   it('in the other type that the same visits count in, too, with the same statements', async () => {
     const first = await db.recording(() => hit(isolate(), '/a', 'page_view'))
-    expect(first.filter(({ sql }) => sql.includes('counters'))).toHaveLength(2)
+    expect(first.filter(({ sql }) => / counters\b/.test(sql))).toHaveLength(2)
     expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(2n)
     // An API client has counted the key in one type only.
     const worker = isolate()
@@ -104,13 +104,12 @@ describe('The name of a deleted counter', () => {
     expect(JSON.stringify(contents.map(({ rows }) => rows))).not.toMatch(/users|rename 1/)
   })
 
-  it('stays for isolates that still believe in it: what they count is rolled up and listed, as ever', async () => {
+  it('stays for isolates that still believe in it: what they count is rolled up, and listed from then on', async () => {
     const [a, b] = [isolate(), isolate()]
     await hit(a)
     await remove(b)
     await b.cron(ROLL_UP_CRON)
     await hit(a)
-    expect(await found(isolate())).toEqual([{ key: '/old', count: 1 }])
     expect(await (await b.api('POST', '/v1/rollup')).json()).toMatchObject({ outcome: 'complete', moved: 1, left: 0 })
     expect(await b.read('download', '/old')).toMatchObject({ count: 1, total: 1, pending: 0 })
     expect(await found(isolate())).toEqual([{ key: '/old', count: 1 }])
