@@ -68,7 +68,7 @@ function budgetsOf(preset: (typeof PLANS)[Plan]) {
     // 10 for a page and 4 around the pages (src/counters/rollup/roll-up.ts).
     ROLLUP: optionalTable({
       page_slots: v.optional(integer(1, 20_000), ROLLUP.page_slots),
-      max_statements: v.optional(integer(14, 10_000), ROLLUP.max_statements),
+      max_statements: v.optional(integer(13, 10_000), ROLLUP.max_statements),
       max_seconds: v.optional(integer(1, 840), ROLLUP.max_seconds),
     }),
     PRUNING: optionalTable({

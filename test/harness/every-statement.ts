@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
+import { countPendingOfKey } from '../../src/counters/ledger/pending-slots.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import { continueRound, readAgreement } from '../../src/counters/verify/daily-round.ts'
 import type { TestDatabase } from './database.ts'
@@ -218,6 +219,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       await continueRound(db, { at: new Date(), hourDays: 90, limit: 2, maxStatements })
     }
     await readAgreement(db)
+    // What a change does that meets too many pending slots.
+    await countPendingOfKey(db, [{ recordType: 2, recordId: 1n }], 10)
     for (const after of ['counters.1.0', 'days.1.', 'hours.0.']) {
       expect((await worker.api('POST', `/v1/verify?limit=2&after=${after}`)).status).toBe(200)
     }

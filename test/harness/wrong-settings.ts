@@ -83,7 +83,7 @@ export const WRONG_SETTINGS: readonly WrongSetting[] = [
   whole('COUNTERS', 'page_view', [...COUNTING, 'redirect']),
   limit('ROLLUP', 'page_slots', '2000'),
   limit('ROLLUP', 'max_second', 5),
-  limit('ROLLUP', 'max_statements', 13),
+  limit('ROLLUP', 'max_statements', 12),
   whole('ROLLUP', 5),
   limit('PRUNING', 'idempotency_hours', 0),
   limit('PRUNING', 'page_slots', 1.5),

@@ -96,7 +96,7 @@ describe('The configuration', () => {
       },
       SITE_NAME: 'example.com',
       SHARDING: { ranges: 1 },
-      ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
+      ROLLUP: { page_slots: 1, max_statements: 13, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
       HISTORY: { hour_days: 31, page_hours: 1, max_statements: 50, max_seconds: 840 },
     })
@@ -128,7 +128,7 @@ describe('The configuration', () => {
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
     expect(config.site).toBe('example.com')
-    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
+    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 13, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2, maxSeconds: 1 })
     expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 50, maxSeconds: 840 })
   })
@@ -258,7 +258,7 @@ describe('API_TOKEN', () => {
 
 describe.each([
   ['ROLLUP', 'page_slots', 1, 20_000],
-  ['ROLLUP', 'max_statements', 14, 10_000],
+  ['ROLLUP', 'max_statements', 13, 10_000],
   ['ROLLUP', 'max_seconds', 1, 840],
   ['PRUNING', 'idempotency_hours', 1, 8_760],
   ['PRUNING', 'page_slots', 1, 10_000],

@@ -14,7 +14,7 @@ describe('The number of ranges', () => {
   it('needs budgets that are large enough for every range', () => {
     const ranges = { SHARDING: { ranges: 16 } }
     expect(problems(ranges)).toEqual([
-      'ROLLUP.max_statements must be at least 74, because SHARDING.ranges is 16: several ranges need PLAN = "paid"',
+      'ROLLUP.max_statements must be at least 73, because SHARDING.ranges is 16: several ranges need PLAN = "paid"',
       'PRUNING.max_statements must be at least 17, because SHARDING.ranges is 16: several ranges need PLAN = "paid"',
     ])
     expect(problems({ ...ranges, PLAN: 'paid', PRUNING: { max_statements: 16 } })).toEqual([
