@@ -23,3 +23,8 @@ export function random63(): bigint {
   const number = BigInt.asUintN(63, crypto.getRandomValues(new BigUint64Array(1))[0]!)
   return number === 0n ? random63() : number
 }
+
+/** The version of a new row of `counters`: random, because versions of deleted rows must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
+export function newVersion(): bigint {
+  return BigInt.asUintN(62, random63())
+}

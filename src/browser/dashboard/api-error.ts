@@ -52,7 +52,8 @@ const LASTING: Record<string, string> = {
   counter_exists: 'The new key already has a counter. Nothing was changed.',
   different_ranges: 'These keys are in different ranges. Nothing was changed.',
   history_too_large: 'This counter has too much history. Nothing was changed.',
-  too_many_pending: 'Too many hits of this counter wait for the roll-up. Nothing was changed. Try again in some minutes.',
+  too_many_pending:
+    'Too many hits of this counter wait for the roll-up. Nothing was changed. Try again in some minutes.',
   count_out_of_range: 'That count is too large. Nothing was changed.',
   outcome_unknown: 'No answer came: this may or may not have been done. Load the page again to see.',
   deploy_request_needed: 'Safe migrations are on: make the tables with a deploy request, as described below.',

@@ -1,7 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toText } from '../../database/values.ts'
 import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
-import { newVersion } from '../ledger/totals.ts'
+import { newVersion } from '../ids.ts'
 import { rowsByRange } from '../ranges.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
 

@@ -2,7 +2,7 @@ import type { Database, Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { HOUR_SQL, placeOf } from '../counters-sql.ts'
-import { random63 } from '../ids.ts'
+import { newVersion, random63 } from '../ids.ts'
 import { type CounterPlace, counterId } from '../keys/counter-address.ts'
 import { bytesSql } from '../keys/prefix.ts'
 
@@ -51,11 +51,6 @@ export function outOfRange(): DatabaseFailure {
     { kind: 'range', retry: false, applied: 'no' },
     new Error('a total would leave the range of 64-bit integers'),
   )
-}
-
-/** Random, because versions of deleted rows must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
-export function newVersion(): bigint {
-  return BigInt.asUintN(62, random63())
 }
 
 /**
