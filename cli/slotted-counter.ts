@@ -14,6 +14,7 @@ const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> =
   export: ['write the counters of a running Worker to a file', () => import('./export/export.ts')],
   replay: ['count the requests of an access log', () => import('./replay/replay.ts')],
   verify: ['check the tables of a running Worker against each other', () => import('./verify/verify.ts')],
+  repair: ['make the sums agree that verify found wrong', () => import('./repair/repair.ts')],
   delete: ['delete counters', () => import('./move/delete.ts')],
   rename: ['move counters to other keys', () => import('./move/rename.ts')],
   merge: ['add counters to another one and delete them', () => import('./move/merge.ts')],

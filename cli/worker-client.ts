@@ -73,13 +73,13 @@ export class WorkerClient {
    *
    * @throws {RefusedError} if a retry would not help
    */
-  async change(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<void> {
+  async change(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<string> {
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const init =
       body === undefined
         ? { method, headers }
         : { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-    await this.#send(path, init)
+    return (await this.#send(path, init)).text
   }
 
   async #send(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }) {

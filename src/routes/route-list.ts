@@ -18,6 +18,7 @@ import { metrics } from './metrics.ts'
 import { deletion, merging, renaming } from './move.ts'
 import { numbers } from './numbers.ts'
 import { reference } from './reference.ts'
+import { repairing } from './repair.ts'
 import { rollup } from './rollup.ts'
 import { search } from './search.ts'
 import { set } from './set.ts'
@@ -40,6 +41,7 @@ export const PROGRAM_ROUTES = [
   deletion,
   renaming,
   merging,
+  repairing,
   imports,
   counterHistory,
   shown,

@@ -98,6 +98,8 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_id, name FROM counters … AND name > x … ORDER BY': 'all shards',
   'SELECT record_id, name FROM counters … ORDER BY': 'all shards',
   'SELECT record_id, what, start, SUM(recorded)': 'all shards',
+  'SELECT record_id, what, start, SUM(recorded) … AND record_id = ': 'single shard',
+  "SELECT 'hour' AS what, start, SUM(recorded)": 'all shards',
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
   "SELECT CONCAT_WS(',', 'total'": '2 × list or list',
@@ -219,6 +221,10 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       await continueRound(db, { at: new Date(), hourDays: 90, limit: 2, maxStatements })
     }
     await readAgreement(db)
+    for (const dryRun of [true, false]) {
+      const answer = await worker.api('POST', '/v1/counters/page_view/%2Fa/repair', { dryRun, days: ['2026-01-01'] })
+      expect(answer.status).toBe(200)
+    }
     // What a change does that meets too many pending slots.
     await countPendingOfKey(db, [{ recordType: 2, recordId: 1n }], 10)
     for (const after of ['counters.1.0', 'days.1.', 'hours.0.']) {

@@ -136,6 +136,41 @@ export async function addToTypes(transaction: Executor, amounts: CalendarAmounts
   await addRows(transaction, TYPES, rowsOfTypes(amounts, rangeLane))
 }
 
+/** What is added to one row of the history, without the periods around it. `start`: as SQL writes it */
+export interface RowAmount {
+  period: number
+  start: string
+  amount: bigint
+}
+
+/** Adds to single rows of a counter and of its type: for repairs. */
+export async function addToSingleRows(
+  transaction: Executor,
+  { recordType, recordId }: CounterPlace,
+  { ofCounter, ofType }: { ofCounter: readonly RowAmount[]; ofType: readonly RowAmount[] },
+  rangeLane: bigint,
+): Promise<void> {
+  const text = (rows: readonly RowAmount[], row: (amount: RowAmount) => string) => rows.map(row).join(',')
+  const hours = ofCounter.filter(({ period }) => period === PERIODS.hour)
+  const days = ofCounter.filter(({ period }) => period !== PERIODS.hour)
+  const counter = `${recordType},${recordId}`
+  await addRows(
+    transaction,
+    HOURS,
+    text(hours, ({ start, amount }) => `(${counter},'${start}',${amount})`),
+  )
+  await addRows(
+    transaction,
+    DAYS,
+    text(days, ({ period, start, amount }) => `(${counter},${period},'${start}',${amount})`),
+  )
+  await addRows(
+    transaction,
+    TYPES,
+    text(ofType, ({ period, start, amount }) => `(${recordType},${period},'${start}',${rangeLane},${amount})`),
+  )
+}
+
 /** The oldest hour in the history; `null` if there is none. */
 export async function readOldestHour(db: Executor): Promise<Date | null> {
   const { rows } = await db.execute('SELECT MIN(period_start) AS oldest FROM counter_history')

@@ -1,6 +1,8 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, midnightOf, startOf, timeText } from '../calendar.ts'
+import { counterSql } from '../counters-sql.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
 import { readOldestHour } from '../ledger/periods.ts'
 import { LARGEST_ID } from '../ranges.ts'
 
@@ -119,7 +121,8 @@ async function nextRecordType(db: Executor, recordType: number): Promise<number 
 /** Checks counters, in the order of their ids. */
 async function verifyCounters(db: Executor, page: Page): Promise<CheckedPage> {
   const { checked, last } = await findCounters(db, page)
-  const read = async () => compare(db, page, last, await firstDayWithHours(db, page))
+  const range = `record_type = ${page.recordType} AND record_id >= ${BigInt(page.start)} AND record_id <= ${last}`
+  const read = async () => compare(db, range, await firstDayWithHours(db, page))
   const wrong = checked === 0 ? [] : await confirmMismatches(read, page.recordType)
   return { checked, wrong, next: last === LARGEST_ID ? null : String(last + 1n) }
 }
@@ -155,9 +158,8 @@ async function findCounters(
   return { checked: ids.filter((id) => id <= last).length, last }
 }
 
-/** @param from the first day from which hours are checked */
-async function compare(db: Executor, { recordType, start }: Page, last: bigint, from: string) {
-  const range = `record_type = ${recordType} AND record_id >= ${BigInt(start)} AND record_id <= ${last}`
+/** @param range an SQL condition on counters @param from the first day from which hours are checked */
+async function compare(db: Executor, range: string, from: string) {
   const periods = `FROM counter_periods FORCE INDEX (PRIMARY) WHERE ${range} AND period =`
   // An import adds to days but not to hours, and only to days up to that on which it was made.
   const imported = `LEFT JOIN (SELECT record_id AS imported_id, DATE(MAX(adjusted_at)) AS imported_on
@@ -193,25 +195,31 @@ async function verifyTypes(db: Executor, { recordType, start, rows }: Page): Pro
   const begin = start || FIRST
   const index = 'FROM counter_periods FORCE INDEX (ranking) WHERE record_type = ? AND period = 1 AND period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [recordType, begin], rows)
-  const read = () =>
-    db.execute(
-      `SELECT 'day' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
-         SELECT period_start AS start, count AS recorded, 0 AS expected FROM type_history
-           WHERE record_type = ? AND period = 1 AND period_start BETWEEN ? AND ?
-         UNION ALL SELECT period_start, 0, count ${index} BETWEEN ? AND ?
-       ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
-      [recordType, begin, last, recordType, begin, last],
-    )
+  const read = () => compareDays(db, recordType, `BETWEEN '${begin}' AND '${last}'`)
   const beside = start === '' ? await verifyTypeCalendar(db, recordType) : []
   return { wrong: [...beside, ...(await confirmMismatches(read, recordType))], next }
 }
 
+/** @param days an SQL condition on days, without their column */
+function compareDays(db: Executor, recordType: number, days: string) {
+  const ofType = `WHERE record_type = ${recordType} AND period = 1 AND period_start ${days}`
+  return db.execute(
+    `SELECT 'day' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+       SELECT period_start AS start, count AS recorded, 0 AS expected FROM type_history ${ofType}
+       UNION ALL SELECT period_start, 0, count FROM counter_periods FORCE INDEX (ranking) ${ofType}
+     ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
+  )
+}
+
 /** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
 async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mismatch[]> {
+  return confirmMismatches(() => compareCalendar(db, recordType), recordType)
+}
+
+function compareCalendar(db: Executor, recordType: number) {
   const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
-  const read = () =>
-    db.execute(
-      `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+  return db.execute(
+    `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
          UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
          UNION ALL SELECT 'month', period_start, count, 0 ${history} 3
@@ -220,8 +228,38 @@ async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mis
          UNION ALL SELECT 'adjustments', NULL, 0, count FROM counter_adjustments FORCE INDEX (PRIMARY)
            WHERE record_type = ${recordType}
        ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
-    )
-  return confirmMismatches(read, recordType)
+  )
+}
+
+/**
+ * What is wrong with one counter, whose row is locked.
+ * @param firstDay as `firstDayWithHours` returns it, from before the transaction
+ */
+export async function counterMismatches(db: Executor, counter: CounterPlace, firstDay: string): Promise<Mismatch[]> {
+  const { rows } = await compare(db, counterSql(counter), firstDay)
+  return rows.map((row) => toMismatch(row, counter.recordType))
+}
+
+/** What is wrong with some days of a type and their hours, and with its weeks, months and adjustments. */
+export async function typeMismatches(db: Executor, recordType: number, days: readonly string[]): Promise<Mismatch[]> {
+  const ofDays = [
+    () => compareDays(db, recordType, `IN (${days.map((day) => `'${day}'`).join(',')})`),
+    () => compareHours(db, recordType, days),
+  ]
+  const parts = [compareCalendar(db, recordType), ...(days.length > 0 ? ofDays.map((read) => read()) : [])]
+  return (await Promise.all(parts)).flatMap(({ rows }) => rows.map((row) => toMismatch(row, recordType)))
+}
+
+function compareHours(db: Executor, recordType: number, days: readonly string[]) {
+  const within = days.map((day) => `period_start >= '${day}' AND period_start < '${day}' + INTERVAL 1 DAY`).join(' OR ')
+  return db.execute(
+    `SELECT 'hour' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+       SELECT period_start AS start, count AS recorded, 0 AS expected FROM type_history
+         WHERE record_type = ${recordType} AND period = 0 AND (${within})
+       UNION ALL SELECT period_start, 0, count FROM counter_history FORCE INDEX (period_start)
+         WHERE record_type = ${recordType} AND (${within})
+     ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
+  )
 }
 
 /** Checks the hours of all types against those of their counters, for days whose hours are kept. */
@@ -299,7 +337,7 @@ function toMismatch(row: Record<string, unknown>, recordType = Number(row.record
 }
 
 /** The first day from which all hours must be there. */
-async function firstDayWithHours(db: Executor, { at, hourDays }: HourRule): Promise<string> {
+export async function firstDayWithHours(db: Executor, { at, hourDays }: HourRule): Promise<string> {
   const oldest = await readOldestHour(db)
   const today = startOf('day', at).getTime()
   const afterOldest = oldest === null ? today : startOf('day', oldest).getTime() + DAY_MS

@@ -1,0 +1,91 @@
+// `npm run repair`: has a running Worker make the sums agree that `npm run verify` found wrong.
+import { program } from 'commander'
+import { visibleKey } from '../../src/visible-key.ts'
+import { commandName } from '../command-name.ts'
+import { numberDigits } from '../exact-json.ts'
+import { interruption, stopReason } from '../interruption.ts'
+import { endProgress, sayProgress } from '../progress.ts'
+import { WorkerClient } from '../worker-client.ts'
+import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+
+/** A page of verification may read tens of thousands of rows. */
+const REQUEST_DEADLINE_MS = 90_000
+/** The most days that one request repairs. */
+const MAX_DAYS = 100
+
+interface Wrong {
+  what: string
+  of: 'counter' | 'type'
+  start: string | null
+  is: string
+  shouldBe: string
+}
+
+interface Page {
+  wrong: { type: string | null; recordType: string; what: string; start: string | null }[]
+  next: string | null
+}
+
+program
+  .name(commandName('repair'))
+  .description(
+    'Makes the sums of a counter and of its type agree, in one transaction. The days of the counter stay as they are, and so does ' +
+      'its count: what it has beyond days and adjustments becomes an adjustment.',
+  )
+  .argument('<type>', 'the type of the counter')
+  .argument('<key>', 'the key of the counter')
+  .addOption(URL_OPTION)
+  .addOption(TOKEN_OPTION)
+  .option('--dry-run', 'say what is wrong, and change nothing')
+  .parse()
+
+const [type, key] = program.args as [string, string]
+const options = program.opts<{ url: string; token: string; dryRun?: true }>()
+if (!URL.canParse(options.url)) program.error('--url must be a URL, such as https://YOUR-WORKER.')
+const interrupted = interruption()
+const worker = new WorkerClient({
+  url: options.url,
+  token: options.token,
+  signal: interrupted.signal,
+  deadlineMs: REQUEST_DEADLINE_MS,
+})
+const path = `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(key)}/repair`
+
+async function repair(dryRun: boolean, days: readonly string[]): Promise<Wrong[]> {
+  const text = await worker.change('POST', path, { dryRun, days: days.slice(0, MAX_DAYS) })
+  return (JSON.parse(text, numberDigits) as { wrong: Wrong[] }).wrong
+}
+
+/** The days of the type that do not agree with its counters. */
+async function wrongDays(): Promise<string[]> {
+  const days = new Set<string>()
+  for (let after: string | null = 'days.0.'; after !== null; ) {
+    sayProgress(`checking the history of types (${after})`)
+    const { text } = await worker.post(`/v1/verify?${new URLSearchParams({ after })}`)
+    const page = JSON.parse(text, numberDigits) as Page
+    for (const { type: of, what, start } of page.wrong) {
+      if (of === type && (what === 'day' || what === 'hour')) days.add(start!.slice(0, 10))
+    }
+    after = page.next
+  }
+  endProgress()
+  return [...days].sort()
+}
+
+try {
+  const days = await wrongDays()
+  const wrong = await repair(options.dryRun ?? false, days)
+  for (const { what, of, start, is, shouldBe } of wrong) {
+    const whose = of === 'counter' ? visibleKey(key) : `all of ${type}`
+    const then = options.dryRun ? 'should be' : 'now'
+    console.log(`${whose}: ${what}${start === null ? '' : ` ${start}`}: ${is}, ${then} ${shouldBe}`)
+  }
+  const sums = `${wrong.length} ${wrong.length === 1 ? 'sum' : 'sums'}`
+  if (wrong.length === 0) console.log('Nothing is wrong.')
+  else console.log(options.dryRun ? `${sums} would be repaired. Nothing was changed.` : `${sums} repaired.`)
+  if (days.length > MAX_DAYS) console.log(`${days.length - MAX_DAYS} more days of ${type} are wrong. Run this again.`)
+} catch (error) {
+  endProgress()
+  console.error(`${stopReason(error, interrupted)}. Run npm run verify to see what is wrong.`)
+  process.exitCode = interrupted.signal.aborted ? 130 : 1
+}

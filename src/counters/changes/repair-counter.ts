@@ -1,0 +1,86 @@
+import { ADJUSTMENTS_SUM, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
+import { addToSingleRows, type RowAmount } from '../ledger/periods.ts'
+import { recordAdjustments, type TotalsStore } from '../ledger/totals.ts'
+import { laneOf } from '../ranges.ts'
+import { counterMismatches, firstDayWithHours, type Mismatch, typeMismatches } from '../verify/verify-page.ts'
+import { ChangeRefused, makeChange } from './change.ts'
+
+/** The most statements of one attempt: read, hours, weeks and months, type, adjustment. */
+const ATTEMPT_STATEMENTS = 5
+
+/** The most days of the type that one repair rebuilds. */
+export const MAX_REPAIRED_DAYS = 100
+
+export interface Repair {
+  /** Days of the type to rebuild from its counters, such as 2026-11-20. */
+  days: readonly string[]
+  at: Date
+  hourDays: number
+  /** Whether to change nothing. */
+  dryRun: boolean
+}
+
+/**
+ * Makes sums agree, in one transaction. The days of a counter are the truth for its weeks, months and hours, its total for the
+ * count: what the total has beyond days and adjustments is recorded as an adjustment. The counters are the truth for the days of
+ * their type, its days for its weeks and months.
+ *
+ * Counting goes on meanwhile: a roll-up changes both sides of each sum, so the differences stay as they were read. Two repairs of
+ * the same type at once would both add the difference of the type.
+ * @returns what was wrong
+ * @throws {ChangeRefused} there is no such counter @throws {Overtaken | DatabaseFailure} as `makeChange`
+ */
+export async function repairCounter(
+  store: TotalsStore,
+  counter: CounterAddress,
+  { days, at, hourDays, dryRun }: Repair,
+): Promise<Mismatch[]> {
+  const { db } = store
+  const firstDay = await firstDayWithHours(db, { at, hourDays })
+  const ofType = await typeMismatches(db, counter.recordType, days)
+  let ofCounter: Mismatch[] = []
+  await makeChange(store, {
+    key: null,
+    counters: [counter],
+    statements: ATTEMPT_STATEMENTS,
+    async attempt(transaction, locked) {
+      if (locked(counter) === null) throw new ChangeRefused('no_such_counter')
+      ofCounter = await counterMismatches(transaction, counter, firstDay)
+      if (dryRun) return
+      const { undated, ...rows } = corrections(ofCounter, ofType)
+      await addToSingleRows(transaction, counter, rows, laneOf(db, counter))
+      if (undated !== 0n) await recordAdjustments(transaction, 'set', [{ ...counter, amount: undated }], at)
+    },
+  })
+  return [...ofCounter, ...ofType]
+}
+
+/** What to add to which rows; `undated`: the adjustment of the counter. */
+function corrections(ofCounter: readonly Mismatch[], ofType: readonly Mismatch[]) {
+  const rows: { ofCounter: RowAmount[]; ofType: RowAmount[] } = { ofCounter: [], ofType: [] }
+  let undated = 0n
+  for (const { what, start, is, shouldBe } of ofCounter) {
+    const amount = shouldBe - is
+    if (what === 'total') {
+      undated = -amount
+      rows.ofType.push({ period: ADJUSTMENTS_SUM, start: NO_PERIOD, amount: undated })
+    } else if (what === 'hours') {
+      // Of a day; the difference goes into its first hour.
+      const hour = { period: PERIODS.hour, start: `${start} 00:00:00`, amount }
+      rows.ofCounter.push(hour)
+      rows.ofType.push(hour)
+    } else rows.ofCounter.push({ period: PERIODS[what as 'week'], start: start!, amount })
+  }
+  for (const { what, start, is, shouldBe } of ofType) {
+    const amount = shouldBe - is
+    if (what === 'adjustments') rows.ofType.push({ period: ADJUSTMENTS_SUM, start: NO_PERIOD, amount })
+    else if (what === 'hour') rows.ofType.push({ period: PERIODS.hour, start: timeText(new Date(start!)), amount })
+    else rows.ofType.push({ period: PERIODS[what as 'day'], start: start!, amount })
+    // Its week and month are sums of days.
+    for (const unit of what === 'day' ? (['week', 'month'] as const) : []) {
+      rows.ofType.push({ period: PERIODS[unit], start: timeText(startOf(unit, new Date(start!))), amount })
+    }
+  }
+  return { ...rows, undated }
+}
