@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import { ConfigurationError, underOwnNames } from '../config/mistakes.ts'
-import { includes, type Scope, shortTokenProblem, type Token } from '../config/tokens.ts'
+import { includes, OWNER, type Scope, shortTokenProblem, type Token } from '../config/tokens.ts'
 import type { FieldError } from '../schemas.ts'
 import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
@@ -52,9 +52,10 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const address = c.req.header('CF-Connecting-IP') ?? null
   const network = subscriberOf(address ?? '') ?? ''
   const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
-  if (known !== undefined) return known
   const wrong = ownerTokenProblems(c)
-  if (wrong.length > 0) throw new ConfigurationError(wrong)
+  // Also of an owner's token that was accepted before, perhaps under another host: a page may have rebound its name to this machine.
+  if (wrong.length > 0 && (known === undefined || known.name === OWNER)) throw new ConfigurationError(wrong)
+  if (known !== undefined) return known
   if (network !== '') {
     const wait = tokenAttempts.take(network, Date.now())
     if (wait > 0) throw tooManyAttempts(wait)

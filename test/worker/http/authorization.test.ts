@@ -281,6 +281,17 @@ describe('A short API_TOKEN', () => {
     expect(local.status).toBe(200)
   })
 
+  it('that was used on this machine does not serve a page that rebinds its name to it', async () => {
+    const isolate = short()
+    const statusAt = async (origin: string) =>
+      (await isolate.fetchAt(origin, '/v1/status', { headers: bearer('short') })).status
+    for (const origin of ['http://127.0.0.1:8787', 'http://localhost:8787', 'http://[::1]:8787']) {
+      expect([origin, await statusAt(origin)]).toEqual([origin, 200])
+    }
+    await logged(async () => expect(await statusAt('http://rebound.example:8787')).toBe(503))
+    expect(await statusAt('http://127.0.0.1:8787')).toBe(200)
+  })
+
   it('does not keep hits from being counted, and badges from being shown', async () => {
     expect((await short().fetch('/badge/page_view/a.svg')).status).toBe(200)
     expect((await short().hit('page_view', 'a')).headers.get('X-Hit')).toBe('counted')

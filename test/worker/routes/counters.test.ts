@@ -84,6 +84,23 @@ describe('Reading', () => {
     expect((await preflight('page_view', 'POST')).headers.get('Access-Control-Allow-Origin')).toBeNull()
   })
 
+  it.each(['/v1/counters/page_view/a', '/v1/shown', '/badge/page_view/a.svg', '/chart/page_view/a.svg'])(
+    'lets scripts of other sites send no token, and no header but what reading needs: %s',
+    async (path) => {
+      const { headers } = await worker.fetch(path, {
+        method: 'OPTIONS',
+        headers: {
+          Origin: 'https://any.example',
+          'Access-Control-Request-Method': 'GET',
+          'Access-Control-Request-Headers': 'authorization, if-none-match, x-other',
+        },
+      })
+      expect(headers.get('Access-Control-Allow-Origin')).toBe('*')
+      const allowed = headers.get('Access-Control-Allow-Headers')?.toLowerCase().split(',')
+      expect(allowed).toEqual(['cache-control', 'if-none-match', 'x-request-id'])
+    },
+  )
+
   it('decodes plus signs and percent-encoding in the query', async () => {
     await worker.api('POST', '/v1/counters/page_view/a%20b%2B')
     const response = await worker.fetch('/v1/counters/page_view?key=a+b%2B')
