@@ -128,19 +128,21 @@ CREATE TABLE IF NOT EXISTS rollup_state (
   cursor_slot BIGINT UNSIGNED NULL,
   last_run_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest finished run',
   caught_up_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest run that left nothing behind',
-  stopped_by TINYINT UNSIGNED NULL COMMENT 'as in background_runs; 3: the run before did not release the lease',
+  stopped_by TINYINT UNSIGNED NULL COMMENT 'as in background_runs; 3: the run before did not release the lease; 4: it failed',
   PRIMARY KEY (range_start)
 );
 
 -- How the last run of each background task ended, so that the status can say which budget is too small. Of verification: how far
--- the day's round through all sums is, and when one last agreed.
+-- the day's round through all sums is, when one last agreed, and what was found since. Of the queue: the batches that died in it.
 CREATE TABLE IF NOT EXISTS background_runs (
-  task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours, 3: verification',
-  finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
+  task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours, 3: verification, 4: queue',
+  finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database; of the queue: when a batch last died',
   stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
   position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over',
   round_begun_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the first run of the round',
   agreed_at DATETIME(3) NULL COMMENT 'UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since',
+  found VARCHAR(4000) NULL COMMENT 'of verification: the first mismatches that were found since then, as JSON',
+  dead_batches INT UNSIGNED NULL COMMENT 'of the queue: how many batches died',
   PRIMARY KEY (task)
 );
 

@@ -91,8 +91,8 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
   const began = Date.now()
   for (;;) {
     const health = await readHealth(url)
-    // A counter that is mounted below a path leaves this one to its application.
-    if (health !== null && health.status < 500) return worker
+    // A counter that is mounted below a path leaves this one to its application. The crons begin after the start.
+    if (health !== null && (health.status < 500 || /"rollup_/.test(health.body))) return worker
     const misconfigured = health?.body.includes('configuration_invalid')
     if (misconfigured || ended || Date.now() - began > START_MS) {
       await worker.stop()

@@ -7,9 +7,10 @@ import { byRange } from './ranges.ts'
 const BUDGETS = [null, 'statements', 'seconds'] as const
 export type StoppedBy = NonNullable<(typeof BUDGETS)[number]>
 
-/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, verification more columns (`daily-round.ts`). */
+/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, others have more columns (`daily-round.ts`). */
 const TASKS = { pruning: 1, expiry: 2 } as const
 export const VERIFICATION = 3
+const QUEUE = 4
 export type BackgroundTask = keyof typeof TASKS
 
 /** The number of a budget, as SQL. */
@@ -31,18 +32,30 @@ export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: S
   )
 }
 
-/** Reads how the last run of each task ended (`null`: all work was done). A task that never finished a run is missing. */
+/** Adds to the batches that died in the queue. */
+export async function recordDeadBatches(db: Executor, batches: number): Promise<void> {
+  await db.execute(
+    `INSERT INTO background_runs (task, finished_at, dead_batches) VALUES (${QUEUE}, UTC_TIMESTAMP(3), ${batches})
+     ON DUPLICATE KEY UPDATE finished_at = VALUES(finished_at), dead_batches = dead_batches + VALUES(dead_batches)`,
+  )
+}
+
+/** Reads how the last run of each task ended (`null`: all work was done), and the batches that died. A task without a run is missing. */
 export async function readRuns(db: Executor) {
   const { rows } = await db.execute(
-    `SELECT task, finished_at, stopped_by FROM background_runs FORCE INDEX (PRIMARY)
-     WHERE task IN (${Object.values(TASKS).join()})`,
+    `SELECT task, finished_at, stopped_by, dead_batches FROM background_runs FORCE INDEX (PRIMARY)
+     WHERE task IN (${[...Object.values(TASKS), QUEUE].join()})`,
   )
-  const runs: Partial<Record<BackgroundTask, { finishedAt: Date; stoppedBy: StoppedBy | null }>> = {}
-  for (const row of rows) {
-    const task = Number(row.task) === TASKS.pruning ? 'pruning' : 'expiry'
-    runs[task] = { finishedAt: toDate(row.finished_at)!, stoppedBy: toStoppedBy(row.stopped_by) }
+  const runOf = (number: number) => {
+    const row = rows.find(({ task }) => Number(task) === number)
+    return row && { finishedAt: toDate(row.finished_at)!, stoppedBy: toStoppedBy(row.stopped_by), row }
   }
-  return runs
+  const queue = runOf(QUEUE)
+  return {
+    pruning: runOf(TASKS.pruning),
+    expiry: runOf(TASKS.expiry),
+    deadBatches: { count: Number(queue?.row.dead_batches ?? 0), lastAt: queue?.finishedAt ?? null },
+  }
 }
 
 export interface RunBudgets {

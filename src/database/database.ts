@@ -80,7 +80,7 @@ function castQuickly(field: Parameters<typeof cast>[0], value: string | null): u
     : cast(field, value)
 }
 
-const FIRST_SELECT = /^[\s(]*SELECT\b/
+export const FIRST_SELECT = /^[\s(]*SELECT\b/
 
 /**
  * Tells vttablet to run a SELECT even if an identical one is running. Otherwise it answers both with the result of the first

@@ -147,6 +147,9 @@ function missingFrom(there: ReadonlySet<string>, migrations: readonly Migration[
   return [...missing].filter((thing) => thing.startsWith('table ') || !missing.has(`table ${tableOf(thing)}`))
 }
 
+/** What `madeBy` puts before the name of a column. */
+const COLUMN = /^column \w+\./
+
 /** The table of something that `madeBy` names. */
 function tableOf(thing: string): string {
   return /^\w+ (\w+)/.exec(thing)![1]!
@@ -192,10 +195,25 @@ async function reaches(db: Executor, table: string): Promise<boolean> {
   }
 }
 
-/** When the first migration was recorded; `null` if never. @throws {DatabaseFailure} if there is no record */
-export async function readMadeAt(db: Executor, [first]: readonly Migration[]): Promise<Date | null> {
-  const { rows } = await db.execute(`SELECT applied_at FROM ${RECORD} WHERE name = ?`, [first?.name])
-  return toDate(rows[0]?.applied_at ?? null)
+/**
+ * Reads which migrations are pending, and when the first one was applied, in one statement that names every table and column.
+ * @throws {DatabaseFailure} of kind `schema` if one of them is missing
+ */
+export async function readReadiness(db: Executor, migrations: readonly Migration[]) {
+  const columns = migrations
+    .flatMap(({ statements }) => statements.flatMap(madeBy))
+    .filter((thing) => COLUMN.test(thing))
+  const empty = [...Map.groupBy(columns, tableOf)].map(([table, columns]) => {
+    // Of the same type as the names, for vtgate.
+    return `SELECT HEX(CONCAT_WS(' ', ${columns.map((column) => column.replace(COLUMN, '')).join(', ')})) FROM ${table} WHERE 1 = 0`
+  })
+  const recorded = `SELECT CONCAT_WS(' ', name, applied_at) AS recorded FROM ${RECORD}`
+  const { rows } = await db.execute([recorded, ...empty].join(' UNION ALL '))
+  const applied = new Map(rows.map((row) => toText(row.recorded).split(/ (.*)/) as [string, string]))
+  return {
+    pending: migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name),
+    madeAt: toDate(applied.get(migrations[0]!.name) ?? null),
+  }
 }
 
 async function record(db: Executor, { name }: Migration): Promise<void> {

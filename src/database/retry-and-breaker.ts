@@ -1,4 +1,4 @@
-import type { Database, Executor } from './database.ts'
+import { type Database, type Executor, FIRST_SELECT } from './database.ts'
 import { classify, DatabaseFailure } from './errors.ts'
 
 /** Enough for a failover's hiccup, and an answer within seconds when the database is gone. */
@@ -60,6 +60,8 @@ const MAX_OPEN_MS = 5_000
 export class CircuitBreaker {
   /** Whether statements other than trials fail at once. Only `succeeded` and `failed` change it. */
   open = false
+  /** Whether the last statement that writes failed. Reads may succeed nevertheless, as on a full disk. */
+  writeFailed = false
   #failures = 0
   #openMs = OPEN_MS
   #openUntil = 0
@@ -114,12 +116,16 @@ export function withBreaker(database: Database, breaker: CircuitBreaker): Databa
         )
       }
       const began = Date.now()
+      const writes = !FIRST_SELECT.test(sql)
       try {
         const result = await database.execute(sql, args)
         breaker.succeeded()
+        if (writes) breaker.writeFailed = false
         return result
       } catch (error) {
         const failure = classify(error)
+        // What is out of range is the client's.
+        if (writes) breaker.writeFailed = failure.kind !== 'range'
         // Any other failure is a response, so the database is available.
         if (failure.kind === 'unavailable') breaker.failed(Date.now(), Date.now() - began)
         else breaker.succeeded()

@@ -2,12 +2,16 @@ import * as v from 'valibot'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
+import { readReadiness } from '../database/migrations.ts'
+import { MIGRATIONS } from '../generated.ts'
 import { ownerTokenProblems } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'
 import { described, namedObject, operation, route } from '../openapi/contract.ts'
+import type { Caller } from '../service/caller.ts'
 import { problemOf } from '../service/problem.ts'
+import { hitProblems } from '../status/report.ts'
 
 const readHealth = route('get', '/healthz', 'anyone', { looseQuery: true })
 
@@ -16,17 +20,19 @@ export const readHealthContract = () =>
     id: 'health',
     tag: 'Operating',
     summary: 'Check the health',
-    description: 'For monitors: reads one row from the database. It needs no token and reveals nothing else.',
+    description:
+      'For monitors: whether a hit would be counted. It looks for all tables and columns, reads how the last roll-up ended, and knows whether the last write of this isolate succeeded. It needs no token and reveals nothing else.',
     answers: {
       200: {
-        description: 'The Worker and its database work.',
+        description: 'Hits are counted and rolled up.',
         schema: namedObject('Healthy', { status: v.literal('ok'), database: v.literal('ok') }),
       },
       503: {
-        description: 'The database is unavailable or not ready. Configuration errors are a problem document.',
+        description:
+          'The database is unavailable or not ready, or refuses writes, or roll-ups fail. Configuration errors are a problem document.',
         schema: namedObject('Unhealthy', {
           status: v.literal('unavailable'),
-          database: described(v.string(), 'The code of the problem with the database.'),
+          database: described(v.string(), 'The code of the first problem.'),
           detail: v.string(),
         }),
         headers: ['Retry-After'],
@@ -40,17 +46,23 @@ export const health = endpoint<typeof readHealthContract>(readHealth, async (c, 
   await limitReading(c)
   const wrong = [...new Set([...caller.isolate.mistakes, ...ownerTokenProblems(c)])]
   if (wrong.length > 0) throw new ConfigurationError(wrong)
+  const [problem] = await findProblems(caller)
+  if (problem === undefined) return { status: 'ok', database: 'ok' }
+  const { code, detail, error = detail } = problem
+  log('error', 'unhealthy', { requestId: c.get('requestId'), code, error })
+  return c.json({ status: 'unavailable', database: code, detail } as const, 503, {
+    'Cache-Control': 'no-store',
+    'Retry-After': '5',
+  })
+})
+
+async function findProblems({ db, isolate }: Caller): Promise<{ code: string; detail: string; error?: string }[]> {
   try {
-    // Shows that the database responds, accepts our credentials and has its tables.
-    await readRollUpState(caller.db)
-    return { status: 'ok', database: 'ok' }
+    const [rollUp, tables] = await Promise.all([readRollUpState(db), readReadiness(db, MIGRATIONS)])
+    return hitProblems({ rollUp: rollUp ?? undefined, tables }, isolate.breakers, new Date())
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error
     const { code, details } = problemOf(error)
-    log('error', 'unhealthy', { requestId: c.get('requestId'), code, error: error.message })
-    return c.json({ status: 'unavailable', database: code, detail: details.detail } as const, 503, {
-      'Cache-Control': 'no-store',
-      'Retry-After': '5',
-    })
+    return [{ code, detail: details.detail, error: error.message }]
   }
-})
+}

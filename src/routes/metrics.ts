@@ -1,7 +1,9 @@
 import type { CounterType } from '../config/counter-types.ts'
+import { readRuns } from '../counters/background-runs.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { countPendingSlots, MAX_COUNTED } from '../counters/rollup/roll-up.ts'
+import { readVerification } from '../counters/verify/daily-round.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { READING } from '../openapi/problems.ts'
@@ -20,7 +22,7 @@ export const readMetricsContract = () =>
     tag: 'Operating',
     summary: 'Get the metrics',
     description:
-      'For Prometheus and other monitors, in the OpenMetrics text format: totals of types and of the prefixes that they list, pending slots, and seconds behind.',
+      'For Prometheus and other monitors, in the OpenMetrics text format: totals of types and of the prefixes that they list, pending slots, seconds behind, mismatches, and dead batches.',
     answers: { 200: { description: 'The metrics.', contentType: OPEN_METRICS } },
     problems: [...READING],
     examples: {
@@ -39,6 +41,12 @@ slotted_counter_pending_slots 3
 # UNIT slotted_counter_behind_seconds seconds
 # HELP slotted_counter_behind_seconds Time since a roll-up left nothing pending.
 slotted_counter_behind_seconds 4
+# TYPE slotted_counter_mismatches gauge
+# HELP slotted_counter_mismatches Sums that the last verification found wrong, up to 10.
+slotted_counter_mismatches 0
+# TYPE slotted_counter_dead_batches gauge
+# HELP slotted_counter_dead_batches Batches of the queue that could not be counted.
+slotted_counter_dead_batches 0
 # EOF
 `,
       },
@@ -62,13 +70,16 @@ type Sample = [labels: Record<string, string>, value: bigint | number]
  * @throws {DatabaseFailure | Overloaded}
  */
 async function metricsText(caller: Caller, now: Date): Promise<string> {
-  const [state, pending, ofTypes, ofPrefixes] = await Promise.all([
+  const [state, verification, { deadBatches }, pending, ofTypes, ofPrefixes] = await Promise.all([
     readRollUpState(caller.db),
+    readVerification(caller.db),
+    readRuns(caller.db),
     countPendingSlots(caller.db),
     sumSamples(caller, () => [null]),
     sumSamples(caller, ({ prefixes }) => prefixes),
   ])
   const caughtUpAt = state?.caughtUpAt ?? null
+  const { agreedAt, found } = verification
   return [
     ...family('type_counts', 'Sum of the counters of a type.', ofTypes),
     ...family('prefix_counts', 'Sum of the counters whose keys begin with a prefix.', ofPrefixes),
@@ -79,6 +90,12 @@ async function metricsText(caller: Caller, now: Date): Promise<string> {
       caughtUpAt === null ? [] : [[{}, secondsSince(caughtUpAt, now)]],
       'seconds',
     ),
+    ...family(
+      'mismatches',
+      'Sums that the last verification found wrong, up to 10.',
+      agreedAt === null && found.length === 0 ? [] : [[{}, found.length]],
+    ),
+    ...family('dead_batches', 'Batches of the queue that could not be counted.', [[{}, deadBatches.count]]),
     '# EOF\n',
   ].join('\n')
 }

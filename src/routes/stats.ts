@@ -5,7 +5,7 @@ import { DAY_MS } from '../counters/calendar.ts'
 import { PERIOD_NAMES, type PeriodName } from '../counters/history/comparison.ts'
 import { knownTimeZone } from '../counters/history/history-range.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
-import { readAgreement } from '../counters/verify/daily-round.ts'
+import { readVerification } from '../counters/verify/daily-round.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
@@ -99,9 +99,9 @@ async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNu
   const { config } = c.get('isolate')
   const now = new Date()
   const source = { db: callerOf(c).db, asked, now, config, recent: null }
-  const [{ timeZone, figures, chart, total, list, also }, agreedAt] = await Promise.all([
+  const [{ timeZone, figures, chart, total, list, also }, { agreedAt }] = await Promise.all([
     typeNumbers(source, type, publicTypes(c)),
-    readAgreement(source.db),
+    readVerification(source.db),
   ])
   const checked = checkedText(agreedAt, now, knownTimeZone(timeZone))
   // Named one by one, so that what is added for the dashboard stays there.

@@ -4,11 +4,10 @@ import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
-import { count, described, instant, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
+import { described, instant, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { FINDING_CODES, statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
-
-const figure = () => v.nullable(count)
+import { mismatches } from './verify.ts'
 
 const statusSchema = () =>
   namedObject('Status', {
@@ -38,37 +37,21 @@ const statusSchema = () =>
     ),
     pendingSlots: described(v.nullable(whole), `Slots with pending counts, up to ${MAX_COUNTED}.`),
     pendingSlotsAtLeast: described(v.boolean(), 'True if there may be more.'),
-    prunableSlots: described(v.nullable(whole), 'Empty slots that can be pruned.'),
-    prunableSlotsAtLeast: v.boolean(),
     rollUp: v.strictObject({
       running: v.nullable(v.boolean()),
       lastRunAt: v.nullable(instant),
       caughtUpAt: described(v.nullable(instant), 'When nothing was last pending; null if never.'),
       behindSeconds: described(v.nullable(whole), 'Seconds since `caughtUpAt`.'),
     }),
-    history: v.nullable(v.strictObject({ oldestHour: v.nullable(instant) })),
-    database: v.strictObject({
-      version: v.nullable(v.string()),
-      isolation: v.nullable(v.string()),
-      latencyMs: v.nullable(v.number()),
-    }),
-    contention: described(
-      v.nullable(
-        v.strictObject({
-          since: instant,
-          rowLockWaits: figure(),
-          rowLockWaitsNow: figure(),
-          rowLockAverageMs: figure(),
-          deadlocks: figure(),
-        }),
-      ),
-      'Lock statistics, kept by the database server since it started.',
-    ),
-    sizes: v.nullable(
+    verification: v.nullable(
       v.strictObject({
-        estimated: described(v.boolean(), 'Always true: database servers only estimate these figures.'),
-        tables: v.array(v.strictObject({ name: v.string(), rows: count, dataBytes: count, indexBytes: count })),
+        agreedAt: described(v.nullable(instant), 'When the daily verification last found that every sum agrees.'),
+        wrong: described(mismatches(), 'The first mismatches that it found since, up to 10.'),
       }),
+    ),
+    deadBatches: described(
+      v.nullable(v.strictObject({ count: whole, lastAt: v.nullable(instant) })),
+      'Batches of the queue that could not be counted.',
     ),
     isolate: described(
       v.strictObject({
@@ -119,24 +102,14 @@ const CAUGHT_UP = {
   unavailable: [],
   pendingSlots: 3,
   pendingSlotsAtLeast: false,
-  prunableSlots: 0,
-  prunableSlotsAtLeast: false,
   rollUp: {
     running: false,
     lastRunAt: '2026-11-20T10:00:00.000Z',
     caughtUpAt: '2026-11-20T10:00:00.000Z',
     behindSeconds: 4,
   },
-  history: { oldestHour: '2026-11-19T08:00:00.000Z' },
-  database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
-  contention: {
-    since: '2026-11-01T04:00:00.000Z',
-    rowLockWaits: 12,
-    rowLockWaitsNow: 0,
-    rowLockAverageMs: 1,
-    deadlocks: 0,
-  },
-  sizes: { estimated: true, tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }] },
+  verification: { agreedAt: '2026-11-20T00:04:00.000Z', wrong: [] },
+  deadBatches: { count: 0, lastAt: null },
   isolate: {
     breaker: 'closed',
     counting: { waiting: 0, flushes: 0 },
@@ -164,7 +137,7 @@ export const readStatusContract = () =>
     tag: 'Operating',
     summary: 'Get the status',
     description:
-      'Reports problems, pending counts, table sizes and lock waits. If the database is unavailable, the response is still 200, and ' +
+      'Reports problems, pending counts, what verification found and dead batches. If the database is unavailable, the response is still 200, and ' +
       '`problems` says so. Counts are exact even if the roll-up is behind.',
     answers: ok('The status.', statusSchema()),
     problems: [],
@@ -174,10 +147,10 @@ export const readStatusContract = () =>
 /** Milliseconds for one part of the status. */
 const PART_DEADLINE_MS = 3_000
 
-export const status = endpoint<typeof readStatusContract>(readStatus, async (c, { caller: { db, isolate } }) => {
+export const status = endpoint<typeof readStatusContract>(readStatus, async (c, { caller: { isolate } }) => {
   // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
   const aside = openConfigured(isolate, PART_DEADLINE_MS)
-  const found = await survey(db, aside)
+  const found = await survey(isolate, aside)
   for (const { part, error } of found.missing) {
     log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
   }

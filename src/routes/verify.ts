@@ -1,22 +1,28 @@
 import * as v from 'valibot'
-import type { Config } from '../config/config.ts'
-import { readNames } from '../counters/keys/names.ts'
-import {
-  FIRST_POSITION,
-  isPosition,
-  MAX_VERIFIED,
-  MISMATCHES,
-  type Mismatch,
-  verifyPage,
-} from '../counters/verify/verify-page.ts'
-import type { Executor } from '../database/database.ts'
+import { FIRST_POSITION, isPosition, MAX_VERIFIED, MISMATCHES, verifyPage } from '../counters/verify/verify-page.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { textThat } from '../schemas.ts'
+import { namedMismatches } from '../service/named-mismatches.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from '../service/shared-fields.ts'
+
+export const mismatches = () =>
+  v.array(
+    v.strictObject({
+      type: v.nullable(v.string()),
+      recordType: whole,
+      key: v.optional(v.nullable(v.string())),
+      recordId: v.nullable(v.string()),
+      what: described(v.picklist(MISMATCHES), 'The kind of sum that is wrong.'),
+      start: described(v.nullable(v.string()), 'The start of the period; null for totals.'),
+      is: count,
+      shouldBe: count,
+      difference: count,
+    }),
+  )
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
@@ -35,19 +41,7 @@ export const verifyCountsContract = () =>
       'The number of counters checked on this page, and the mismatches.',
       namedObject('Verification', {
         checked: whole,
-        wrong: v.array(
-          v.strictObject({
-            type: v.nullable(v.string()),
-            recordType: whole,
-            key: v.optional(v.nullable(v.string())),
-            recordId: v.nullable(v.string()),
-            what: described(v.picklist(MISMATCHES), 'The kind of sum that is wrong.'),
-            start: described(v.nullable(v.string()), 'The start of the period; null for totals.'),
-            is: count,
-            shouldBe: count,
-            difference: count,
-          }),
-        ),
+        wrong: mismatches(),
         next: nextField(),
       }),
     ),
@@ -68,27 +62,6 @@ export const verify = endpoint<typeof verifyCountsContract>(
     const db = withRetries(openBackgroundDatabase(isolate))
     const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
     const { checked, wrong, next } = await verifyPage(db, options)
-    return { checked, wrong: await named(db, config, wrong), next }
+    return { checked, wrong: await namedMismatches(db, config, wrong), next }
   },
 )
-
-async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
-  const types = new Map([...config.types.values()].map((type) => [type.recordType, type]))
-  const counters = wrong.flatMap(({ recordType, recordId }) => (recordId === null ? [] : [{ recordType, recordId }]))
-  const nameOf = await readNames(db, counters)
-  return wrong.map(({ recordType, recordId, what, start, is, shouldBe }) => {
-    const type = types.get(recordType)
-    const counter = recordId === null ? null : { recordType, recordId }
-    return {
-      type: type?.name ?? null,
-      recordType,
-      key: counter && nameOf(counter),
-      recordId: counter && String(counter.recordId),
-      what,
-      start,
-      is,
-      shouldBe,
-      difference: is - shouldBe,
-    }
-  })
-}

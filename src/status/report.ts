@@ -8,12 +8,15 @@ import { VERSION } from '../generated.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import type { Isolate } from '../isolate.ts'
 import { problemOf } from '../service/problem.ts'
+import { visibleKey } from '../visible-key.ts'
 import type { Missing, Survey } from './survey.ts'
 
 /** Seconds without a roll-up, or without one that caught up: five runs. */
 const MAX_BEHIND_SECONDS = 300
 /** Seconds after the tables were made in which the first roll-up is not missing yet: cron triggers start late. */
 const GRACE_SECONDS = 180
+/** Days for which Cloudflare keeps a dead batch, if nobody changes it. */
+const DEAD_BATCH_DAYS = 4
 /** Seconds without a run of pruning or expiry: five runs. */
 const MAX_SILENCE_SECONDS = 600
 /** Hours that slots may outlast the idempotency window. */
@@ -30,10 +33,13 @@ export const FINDING_CODES = [
   'database_unavailable',
   'database_not_ready',
   'breaker_open',
+  'write_failed',
   'rollup_missing',
+  'rollup_failed',
   'rollup_behind',
   'counters_stuck',
-  'pending_above_bound',
+  'sums_disagree',
+  'batches_dead',
   'pruning_behind',
   'history_behind',
   'too_few_ranges',
@@ -42,7 +48,7 @@ export const FINDING_CODES = [
   'wrong_setting',
 ] as const
 
-interface Finding {
+export interface Finding {
   code: (typeof FINDING_CODES)[number]
   /** What it means and what to do. */
   detail: string
@@ -53,7 +59,7 @@ const NO_QUEUE = 'No queue is bound, so an outage of the database loses hits. Se
 /** The status, from a survey of the database and from this isolate's state. `unavailable` explains members that are `null`. */
 export function statusReport(found: Survey, isolate: Isolate, now: Date) {
   const { config, mistakes, breakers, counting, reads, ignoredHits } = isolate
-  const { rollUp, slots, server, tables, locks, oldestHour } = found
+  const { rollUp, slots, verification, runs } = found
   const problems = findingsOf({ survey: found, config, mistakes, breakers, now })
   const caughtUpAt = rollUp?.caughtUpAt ?? null
   return {
@@ -64,22 +70,17 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
     unavailable: found.missing.map(({ part, error }) => ({ part, reason: whyMissing(error) })),
     pendingSlots: slots?.pending ?? null,
     pendingSlotsAtLeast: slots?.pending === MAX_COUNTED,
-    prunableSlots: slots?.prunable ?? null,
-    prunableSlotsAtLeast: slots?.prunable === MAX_COUNTED,
     rollUp: {
       running: rollUp === null ? null : (rollUp?.leased ?? false),
       lastRunAt: rollUp?.lastRunAt?.toISOString() ?? null,
       caughtUpAt: caughtUpAt?.toISOString() ?? null,
       behindSeconds: caughtUpAt && secondsSince(caughtUpAt, now),
     },
-    history: oldestHour === null ? null : { oldestHour: oldestHour?.toISOString() ?? null },
-    database: {
-      version: server?.version ?? null,
-      isolation: server?.isolation ?? null,
-      latencyMs: found.latencyMs && Math.round(found.latencyMs * 10) / 10,
+    verification: verification && {
+      agreedAt: verification.agreedAt?.toISOString() ?? null,
+      wrong: verification.found,
     },
-    contention: locks && { ...locks, since: locks.since.toISOString() },
-    sizes: tables && { estimated: true, tables },
+    deadBatches: runs && { count: runs.deadBatches.count, lastAt: runs.deadBatches.lastAt?.toISOString() ?? null },
     isolate: {
       breaker: breakers.some(({ open }) => open) ? ('open' as const) : ('closed' as const),
       counting: counting.load,
@@ -113,12 +114,51 @@ function findingsOf(circumstances: Circumstances): Finding[] {
     settingProblem,
     rangeProblem,
     strictnessProblem,
-    rollUpProblem,
-    boundProblem,
+    backlogProblem,
     pruningProblem,
     historyProblem,
+    verificationProblem,
+    deadBatchProblem,
   ]
-  return [...wrongSettings(circumstances), ...checks.flatMap((check) => check(circumstances) ?? [])]
+  const { survey, breakers, now } = circumstances
+  return [
+    ...wrongSettings(circumstances),
+    ...hitProblems(survey, breakers, now),
+    ...checks.flatMap((check) => check(circumstances) ?? []),
+  ]
+}
+
+/** Why hits may not be counted, or their counts not rolled up: what /healthz says. `null`: not known, which is another problem. */
+export function hitProblems(
+  { tables, rollUp }: Pick<Survey, 'tables' | 'rollUp'>,
+  breakers: Isolate['breakers'],
+  now: Date,
+): Finding[] {
+  const found: Finding[] = []
+  if (tables !== null && tables.pending.length > 0) {
+    const detail = `These migrations are pending: ${tables.pending.join(', ')}. Run npm run migrate.`
+    found.push({ code: 'database_not_ready', detail })
+  }
+  if (breakers.some(({ writeFailed }) => writeFailed)) {
+    const detail =
+      'The last statement with which this isolate wrote failed. Either the database accepts no writes (is its disk full?), or it could not be reached. This ends with the next such statement that succeeds: with the next hit that is counted.'
+    found.push({ code: 'write_failed', detail })
+  }
+  const lastRun = secondsSince(rollUp?.lastRunAt, now)
+  if (rollUp?.stoppedBy === 'failure') {
+    const detail = 'The last roll-up failed. The next one begins within a minute. Look for scheduled_failed in the log.'
+    found.push({ code: 'rollup_failed', detail })
+  } else if (rollUp !== null && lastRun > MAX_BEHIND_SECONDS && !isNew(rollUp, tables, now)) {
+    const hint = rollUp?.stoppedBy === 'interruption' ? ` ${INTERRUPTED}` : ''
+    const detail = `No roll-up has finished ${span(lastRun)}. It should run every minute.${hint} Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`
+    found.push({ code: 'rollup_missing', detail })
+  }
+  return found
+}
+
+/** Whether the tables have just been made, so that the first roll-up is still to come. */
+function isNew(rollUp: Survey['rollUp'], tables: Survey['tables'], now: Date): boolean {
+  return !rollUp?.caughtUpAt && secondsSince(tables?.madeAt, now) < GRACE_SECONDS
 }
 
 /** What to do about runs that a budget ends. */
@@ -147,16 +187,16 @@ function wrongSettings({ mistakes, config: { stopped } }: Circumstances): Findin
   })
 }
 
-/** The problem if not even the state of the roll-up could be read. */
+/** The problem if the state of the roll-up could not be read, or not every table and column. */
 function databaseProblem({ survey: { missing } }: Circumstances): Finding | null {
-  const lost = missing.find(({ part }) => part === 'rollUp')
+  const lost = missing.find(({ part }) => part === 'rollUp' || part === 'tables')
   if (lost === undefined) return null
   if (lost.error instanceof DatabaseFailure) {
     const { code, details } = problemOf(lost.error)
     const found = FINDING_CODES.find((known) => known === code)
     if (found !== undefined) return { code: found, detail: details.detail }
   }
-  return { code: 'database_unavailable', detail: 'The state of the roll-up could not be read. The log has the error.' }
+  return { code: 'database_unavailable', detail: 'The tables could not be read. The log has the error.' }
 }
 
 function breakerProblem({ breakers }: Circumstances): Finding | null {
@@ -187,21 +227,15 @@ function strictnessProblem({ survey: { server } }: Circumstances): Finding | nul
   return server === null || server.strict ? null : { code: 'not_strict', detail: NOT_STRICT }
 }
 
-function rollUpProblem({ survey: { rollUp, slots, madeAt }, config, now }: Circumstances): Finding | null {
+function backlogProblem({ survey: { rollUp, slots, tables }, config, now }: Circumstances): Finding | null {
   const { rollUp: settings, ranges, plan } = config
-  if (rollUp === null || secondsSince(madeAt, now) < GRACE_SECONDS) return null
-  const lastRun = secondsSince(rollUp?.lastRunAt, now)
-  if (lastRun > MAX_BEHIND_SECONDS) {
-    const hint = rollUp?.stoppedBy === 'interruption' ? ` ${INTERRUPTED}` : ''
-    const detail = `No roll-up has finished ${span(lastRun)}. It should run every minute.${hint} Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`
-    return { code: 'rollup_missing', detail }
-  }
-  const behind = secondsSince(rollUp?.caughtUpAt, now)
-  if (behind <= MAX_BEHIND_SECONDS) return null
-  const stoppedBy = rollUp?.stoppedBy ?? null
+  if (!rollUp || isNew(rollUp, tables, now)) return null
+  const [lastRun, behind] = [rollUp.lastRunAt, rollUp.caughtUpAt].map((at) => secondsSince(at, now)) as [number, number]
+  const { stoppedBy } = rollUp
+  if (lastRun > MAX_BEHIND_SECONDS || behind <= MAX_BEHIND_SECONDS || stoppedBy === 'failure') return null
   // Runs reach the end and little is pending, but some of it stays pending.
   if (
-    rollUp?.cursor === null &&
+    rollUp.cursor === null &&
     stoppedBy === null &&
     slots !== null &&
     slots.pending < Math.min(MAX_COUNTED, mostSlotsPerRun(settings, ranges))
@@ -216,13 +250,6 @@ function rollUpProblem({ survey: { rollUp, slots, madeAt }, config, now }: Circu
         ? INTERRUPTED
         : `Runs end before they have moved everything. ${adviceOn('ROLLUP', settings, plan)[stoppedBy]}`
   return { code: 'rollup_behind', detail: `The roll-up has not caught up ${span(behind)}. ${why}` }
-}
-
-function boundProblem({ survey: { slots }, config: { rollUp, ranges, plan } }: Circumstances): Finding | null {
-  const most = mostSlotsPerRun(rollUp, ranges)
-  if (slots === null || slots.pending < MAX_COUNTED || most >= MAX_COUNTED) return null
-  const detail = `At least ${MAX_COUNTED} slots are pending, and a roll-up moves at most ${most}. ${adviceOn('ROLLUP', rollUp, plan).statements}`
-  return { code: 'pending_above_bound', detail }
 }
 
 function pruningProblem({ survey: { slots, runs }, config: { pruning, plan }, now }: Circumstances): Finding | null {
@@ -249,6 +276,24 @@ function historyProblem({ survey, config: { history, mayExpire, plan }, now }: C
   }
   const detail = `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`
   return { code: 'history_behind', detail }
+}
+
+function verificationProblem({ survey: { verification } }: Circumstances): Finding | null {
+  const wrong = verification?.found ?? []
+  if (wrong.length === 0) return null
+  const list = wrong.map(({ type, recordType, recordId, key, what, start, is, shouldBe }) => {
+    const of = recordId === null ? 'all counters' : visibleKey(key ?? `record_id ${recordId}`)
+    return `${what}${start === null ? '' : ` ${start}`} of ${type ?? `record_type ${recordType}`} ${of}: ${is} instead of ${shouldBe}`
+  })
+  const detail = `The daily verification found sums that do not agree: ${list.join('; ')}. npm run verify lists all of them, and npm run repair corrects them.`
+  return { code: 'sums_disagree', detail }
+}
+
+function deadBatchProblem({ survey: { runs }, now }: Circumstances): Finding | null {
+  const { count, lastAt } = runs?.deadBatches ?? { count: 0, lastAt: null }
+  if (secondsSince(lastAt, now) > DEAD_BATCH_DAYS * 86_400) return null
+  const detail = `Batches died in the queue (${count} until now, the last at ${lastAt!.toISOString()}), so their hits are not counted. Look for batch_dead in the log.`
+  return { code: 'batches_dead', detail }
 }
 
 /** What to do by how a task's runs end (`none`: with their work done), and the event that logs them. */

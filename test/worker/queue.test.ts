@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ROLL_UP_CRON } from '../../src/config/config.ts'
 import type { QueueProducer } from '../../src/counters/write/queue.ts'
 import { isolateOf } from '../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { expectProblem } from '../harness/expect-problem.ts'
 import { deliver, sumOf, type Taken, TestQueue } from '../harness/local-queues.ts'
+import { stopClock } from '../harness/stopped-clock.ts'
 import { TestWorker } from '../harness/worker.ts'
 import { Gate } from './gate.ts'
 import { rangesOfKeys } from './ranges-of-keys.ts'
@@ -156,6 +157,34 @@ describe('While the database refuses inserts', () => {
       },
     ])
     expect(await countOf('/alive')).toBe(1)
+  })
+
+  it('dead batches are a problem of the status for four days, and are kept until they are recorded', async () => {
+    stopClock()
+    await worker.cron(ROLL_UP_CRON)
+    const bad = Array.from({ length: 3 }, (_, i) => ({
+      id: `bad ${i}`,
+      timestamp: Date.now(),
+      attempts: 1,
+      body: { some: 'thing' },
+    }))
+    await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'dead_batches', times: 1_000_000 }] })
+    const kept = await deliver(queueing(), bad)
+    expect([kept.explicitAcks, kept.retryMessages.length]).toEqual([[], 3])
+    await db.behave()
+    expect((await deliver(queueing(), bad)).explicitAcks).toHaveLength(3)
+    const status = async () => {
+      const { problems, deadBatches } = await (await worker.api('GET', '/v1/status')).json<{
+        problems: { code: string; detail: string }[]
+        deadBatches: { count: number; lastAt: string }
+      }>()
+      return { deadBatches, problems: problems.filter(({ code }) => code !== 'rollup_missing') }
+    }
+    const { problems, deadBatches } = await status()
+    expect(deadBatches.count).toBe(3)
+    expect(problems).toEqual([{ code: 'batches_dead', detail: expect.stringContaining(deadBatches.lastAt) }])
+    vi.setSystemTime(Date.parse(deadBatches.lastAt) + 4 * 86_400_000 + 1_000)
+    expect(await status()).toEqual({ deadBatches, problems: [] })
   })
 })
 

@@ -20,19 +20,21 @@ export interface RollUpState {
   /** The scheduled time of the latest run that left nothing behind. */
   caughtUpAt: Date | null
   /**
-   * What ended the latest run early: a budget, or an `interruption`, after which it did not release its lease. It may have been
-   * killed because it took too much processor time, or cut off from the database.
+   * What ended the latest run early: a budget, a `failure`, or an `interruption`, after which it did not release its lease. It
+   * may have been killed because it took too much processor time, or cut off from the database.
    */
-  stoppedBy: StoppedBy | 'interruption' | null
+  stoppedBy: StoppedBy | 'interruption' | 'failure' | null
 }
 
 const INTERRUPTION = 3
+const FAILURE = 4
+const OTHER_ENDS: Record<number, 'interruption' | 'failure'> = { [INTERRUPTION]: 'interruption', [FAILURE]: 'failure' }
 /** SQL: `stopped_by`, also of a run whose lease has expired before it was released. */
 const STOPPED_BY = `IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${INTERRUPTION}, stopped_by)`
 
 /**
- * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take.
- * Correctness does not depend on it.
+ * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take. The clock
+ * may have been set back: a lease that ends later than one taken now is free too. Correctness does not depend on it.
  * @param holder a random number that identifies this run
  * @returns the state afterwards, whose `holder` tells whether this run has the lease, and how long the shorter statement took
  */
@@ -47,7 +49,7 @@ export async function acquireLease(
     `INSERT INTO rollup_state (range_start, holder, leased_until) VALUES (${rangeStart}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
      ON DUPLICATE KEY UPDATE
        stopped_by = ${STOPPED_BY},
-       holder = IF(leased_until < UTC_TIMESTAMP(3), VALUES(holder), holder),
+       holder = IF(holder = 0 OR leased_until NOT BETWEEN UTC_TIMESTAMP(3) AND VALUES(leased_until), VALUES(holder), holder),
        leased_until = IF(holder = VALUES(holder), VALUES(leased_until), leased_until)`,
     [holder, seconds],
   )
@@ -61,6 +63,7 @@ export async function acquireLease(
 export async function readRollUpState(db: Database): Promise<Omit<RollUpState, 'holder'> | null> {
   const states = await readStates(db, rangeStarts(db.ranges))
   if (states.length === 0) return null
+  const ends = states.map(({ stoppedBy }) => stoppedBy)
   const earliestOf = (time: 'lastRunAt' | 'caughtUpAt') =>
     states.length < db.ranges ? null : earliest(states.map((state) => state[time]))
   return {
@@ -68,13 +71,13 @@ export async function readRollUpState(db: Database): Promise<Omit<RollUpState, '
     cursor: states.find(({ cursor }) => cursor !== null)?.cursor ?? null,
     lastRunAt: earliestOf('lastRunAt'),
     caughtUpAt: earliestOf('caughtUpAt'),
-    stoppedBy: states.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
+    stoppedBy: ends.find((end) => end === 'failure') ?? ends.find((end) => end !== null) ?? null,
   }
 }
 
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
   const { rows } = await db.execute(
-    `SELECT holder, leased_until >= UTC_TIMESTAMP(3) AS leased, cursor_record_type, cursor_record_id, cursor_slot,
+    `SELECT holder, holder <> 0 AND leased_until >= UTC_TIMESTAMP(3) AS leased, cursor_record_type, cursor_record_id, cursor_slot,
        last_run_at, caught_up_at, ${STOPPED_BY} AS stopped_by
      FROM rollup_state WHERE range_start IN (${rangeStarts.join(',')})`,
   )
@@ -91,7 +94,7 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
           },
     lastRunAt: toDate(row.last_run_at),
     caughtUpAt: toDate(row.caught_up_at),
-    stoppedBy: Number(row.stopped_by) === INTERRUPTION ? 'interruption' : toStoppedBy(row.stopped_by),
+    stoppedBy: OTHER_ENDS[Number(row.stopped_by)] ?? toStoppedBy(row.stopped_by),
   }))
 }
 
@@ -104,14 +107,14 @@ export async function releaseLease(
   db: Executor,
   rangeStart: bigint,
   holder: bigint,
-  end: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: StoppedBy | null },
+  end: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: StoppedBy | 'failure' | null },
 ): Promise<void> {
   const { at, cursor, caughtUp, stoppedBy } = end
   // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
   const time = 'CAST(? AS DATETIME(3))'
   await db.execute(
     `UPDATE rollup_state SET holder = 0, leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
-       cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?, stopped_by = ${budgetSql(stoppedBy)},
+       cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?, stopped_by = ${stoppedBy === 'failure' ? FAILURE : budgetSql(stoppedBy)},
        last_run_at = GREATEST(COALESCE(last_run_at, ${time}), ${time}),
        caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ${time}), ${time}), caught_up_at)
      WHERE range_start = ${rangeStart} AND holder = ?`,

@@ -60,6 +60,9 @@ export class RangeProgress {
   #position: Position
   #rewindTo: Position | null = null
   #failures = 0
+  /** The last error after which a page was read again. */
+  #passing: unknown = null
+  #moved = false
   #stuck = 0
 
   /** @param cursor where the previous run stopped @param lanes how many pages may be moved at once */
@@ -114,6 +117,8 @@ export class RangeProgress {
       if (mustWait || this.#rewindTo !== null) await this.#finishMoves()
     }
     await this.#finishMoves()
+    // A small budget may be spent before the database has failed often enough.
+    if (!this.complete && !this.#moved) this.failure ??= this.#passing
   }
 
   /** Goes on behind a page. Returns whether it was the last one of its round. */
@@ -138,6 +143,7 @@ export class RangeProgress {
     try {
       if (counters.length > 0) {
         await moveRollUpPage(this.#db, counters, { at, rangeLane })
+        this.#moved = true
         tally.pages++
         tally.counters += counters.length
         for (const { slots, amount } of counters) {
@@ -167,7 +173,8 @@ export class RangeProgress {
 
   #fail(error: unknown): void {
     const passes = error instanceof DatabaseFailure && error.retry && ++this.#failures < MAX_FAILURES
-    if (!passes) this.failure = error
+    if (passes) this.#passing = error
+    else this.failure = error
   }
 }
 

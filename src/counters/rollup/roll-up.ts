@@ -96,7 +96,7 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
   await Promise.all(progress.map((range) => range.run(gate, at)))
 
   const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {
-    const stoppedBy = complete || failure !== null ? null : gate.spent
+    const stoppedBy = failure !== null ? 'failure' : complete ? null : gate.spent
     // Best effort: the work is done, and the lease expires anyway.
     return releaseLease(retried, start, holder, { at, cursor, caughtUp, stoppedBy }).catch(() => {})
   })
@@ -189,30 +189,20 @@ export async function countPendingSlots(db: Pick<Database, 'execute'>): Promise<
   return Number(toBigInt(rows[0]?.pending))
 }
 
-export interface Backlog {
-  pending: number
-  /** Slots that are kept no longer. The empty ones may be deleted. */
-  prunable: number
-  /** Hours since the first of them could be deleted; below 0 if that time has not come, 0 if there are no slots. */
-  overdueHours: number
-}
-
-/** Measures the backlog, up to `MAX_COUNTED`. The hour 0 marks slots that were pruned while rolled up: they are not old. */
-export async function readBacklog(db: Executor): Promise<Backlog> {
+/**
+ * Counts the pending slots up to `MAX_COUNTED`, and says since how many hours the first slot could have been deleted: below 0 if
+ * that time has not come, 0 if there are no slots. The hour 0 marks slots that were pruned while rolled up: they are not old.
+ */
+export async function readBacklog(db: Executor): Promise<{ pending: number; overdueHours: number }> {
   const { rows } = await db.execute(
     `SELECT
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS p) AS pending,
-       (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pruning)
-         WHERE kept_until < ${HOUR_SQL} LIMIT ?) AS w) AS prunable,
        (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS oldest,
        ${HOUR_SQL} AS hour`,
-    [MAX_COUNTED, MAX_COUNTED],
+    [MAX_COUNTED],
   )
-  const { pending, prunable, oldest, hour } = rows[0] ?? {}
-  return {
-    pending: Number(toBigInt(pending)),
-    prunable: Number(toBigInt(prunable)),
-    // Subtracted here: MariaDB refuses a difference below 0.
-    overdueHours: oldest === null ? 0 : Number(toBigInt(hour) - toBigInt(oldest)),
-  }
+  const { pending, oldest, hour } = rows[0] ?? {}
+  // Subtracted here: MariaDB refuses a difference below 0.
+  const overdueHours = oldest === null ? 0 : Number(toBigInt(hour) - toBigInt(oldest))
+  return { pending: Number(toBigInt(pending)), overdueHours }
 }

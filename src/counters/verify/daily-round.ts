@@ -3,7 +3,7 @@ import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toDate } from '../../database/values.ts'
 import { type RunBudgets, VERIFICATION } from '../background-runs.ts'
 import { DAY_MS, dayText, timeText } from '../calendar.ts'
-import { FIRST_POSITION, isPosition, verifyPage } from './verify-page.ts'
+import { FIRST_POSITION, isPosition, type Mismatch, verifyPage } from './verify-page.ts'
 
 /** The statements of a page at most: one of hours with a mismatch, which is read twice. */
 const PAGE_STATEMENTS = 8
@@ -13,6 +13,8 @@ const STATE_STATEMENTS = 3
 export const LEAST_ROUND_STATEMENTS = STATE_STATEMENTS + PAGE_STATEMENTS
 /** A round that has not ended after this begins again: its first pages say nothing about today. */
 const MAX_ROUND_MS = 14 * DAY_MS
+/** Mismatches that are stored. `npm run verify` lists all. */
+const MAX_FOUND = 10
 
 export interface RoundOptions extends RunBudgets {
   /** The scheduled time of the run. */
@@ -39,24 +41,43 @@ export async function continueRound(
   if (round === 'over') return null
   let from: string | null = round.position
   let checked = 0
-  let wrong = 0
-  while (from !== null && wrong === 0) {
+  let wrong: readonly Mismatch[] = []
+  while (from !== null && wrong.length === 0) {
     if (counted.sent + PAGE_STATEMENTS + 1 > maxStatements || Date.now() - began >= maxSeconds * 1_000) break
     const page = await verifyPage(db, { from, limit, at, hourDays })
     checked += page.checked
-    wrong += page.wrong.length
+    wrong = page.wrong
     from = page.next
   }
-  if (wrong > 0) await endInDisagreement(db)
+  if (wrong.length > 0) await endInDisagreement(db, wrong)
   else await writeDown(db, round, from, at)
-  const outcome = wrong > 0 ? 'wrong' : from === null ? 'agrees' : 'partial'
-  return { outcome, checked, wrong, statements: counted.sent, milliseconds: Date.now() - began } as const
+  const outcome = wrong.length > 0 ? 'wrong' : from === null ? 'agrees' : 'partial'
+  return { outcome, checked, wrong: wrong.length, statements: counted.sent, milliseconds: Date.now() - began } as const
 }
 
-/** When the last round in which every sum agreed ended; `null`: none did, or a mismatch was found since. */
-export async function readAgreement(db: Executor): Promise<Date | null> {
-  const { rows } = await db.execute(`SELECT agreed_at FROM background_runs WHERE task = ${VERIFICATION}`)
-  return toDate(rows[0]?.agreed_at ?? null)
+/** When the last round in which every sum agreed ended (`null`: none did, or a mismatch was found since), and what was found since. */
+export async function readVerification(db: Executor): Promise<{ agreedAt: Date | null; found: Mismatch[] }> {
+  const { rows } = await db.execute(`SELECT agreed_at, found FROM background_runs WHERE task = ${VERIFICATION}`)
+  const { agreed_at = null, found } = rows[0] ?? {}
+  const stored = JSON.parse(String(found ?? '[]')) as StoredMismatch[]
+  return {
+    agreedAt: toDate(agreed_at),
+    found: stored.map(({ recordId, is, shouldBe, ...mismatch }) => {
+      return {
+        ...mismatch,
+        recordId: recordId === null ? null : BigInt(recordId),
+        is: BigInt(is),
+        shouldBe: BigInt(shouldBe),
+      }
+    }),
+  }
+}
+
+/** JSON has no bigint. */
+type StoredMismatch = Omit<Mismatch, 'recordId' | 'is' | 'shouldBe'> & {
+  recordId: string | null
+  is: string
+  shouldBe: string
 }
 
 /** A round under way, as it is stored. */
@@ -89,7 +110,7 @@ async function beginRound(db: Executor, at: Date): Promise<Round> {
 
 /** Nothing is written if another run has moved the round meanwhile, or found a mismatch. */
 async function writeDown(db: Executor, { begunAt, position }: Round, next: string | null, at: Date): Promise<void> {
-  const moved = next === null ? `position = NULL, agreed_at = '${timeText(at)}'` : `position = '${next}'`
+  const moved = next === null ? `position = NULL, found = NULL, agreed_at = '${timeText(at)}'` : `position = '${next}'`
   await db.execute(
     `UPDATE background_runs SET finished_at = UTC_TIMESTAMP(3), ${moved}
      WHERE task = ${VERIFICATION} AND round_begun_at = '${begunAt}' AND position = '${position}'`,
@@ -97,8 +118,11 @@ async function writeDown(db: Executor, { begunAt, position }: Round, next: strin
 }
 
 /** Whatever other runs found. */
-async function endInDisagreement(db: Executor): Promise<void> {
+async function endInDisagreement(db: Executor, wrong: readonly Mismatch[]): Promise<void> {
+  const found = wrong.slice(0, MAX_FOUND)
   await db.execute(
-    `UPDATE background_runs SET finished_at = UTC_TIMESTAMP(3), position = NULL, agreed_at = NULL WHERE task = ${VERIFICATION}`,
+    `UPDATE background_runs SET finished_at = UTC_TIMESTAMP(3), position = NULL, agreed_at = NULL, found = ?
+     WHERE task = ${VERIFICATION}`,
+    [JSON.stringify(found, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))],
   )
 }

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
 import { fieldErrors, integer, object, parsed, parseInput, textThat } from '../../schemas.ts'
+import { recordDeadBatches } from '../background-runs.ts'
 import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
@@ -206,12 +207,13 @@ export async function consume(
   deliveries: readonly Delivery[],
   now: Date,
 ) {
+  const given: { message: Delivery; letter: DeadLetter }[] = []
   const summary = { applied: 0, retried: 0, dead: [] as DeadLetter[], error: null as string | null }
   const retryLater = (message: Delivery) => {
     message.retry({ delaySeconds: delaySeconds(message.attempts) })
     summary.retried++
   }
-  const giveUp = async (message: Delivery, reason: DeadLetter['reason'], detail: string) => {
+  const giveUp = (message: Delivery, reason: DeadLetter['reason'], detail: string) => {
     const letter: DeadLetter = {
       kind: 'slotted-counter/dead-letter',
       version: 1,
@@ -223,13 +225,7 @@ export async function consume(
       message: message.body,
     }
     summary.dead.push(letter)
-    if (deadLetters === null) return retryLater(message)
-    try {
-      await deadLetters.send(letter, { contentType: 'json' })
-      message.ack()
-    } catch {
-      retryLater(message)
-    }
+    given.push({ message, letter })
   }
   const receive = async (message: Delivery) => {
     const queued = readMessage(message.body)
@@ -257,6 +253,20 @@ export async function consume(
     summary.applied++
   }
   for (const message of deliveries) await receive(message)
+  // They are recorded before they leave the queue, so that none is forgotten.
+  const recorded = given.length === 0 ? null : recordDeadBatches(db, given.length)
+  for (const { message, letter } of given) {
+    try {
+      await recorded
+      if (deadLetters === null) retryLater(message)
+      else {
+        await deadLetters.send(letter, { contentType: 'json' })
+        message.ack()
+      }
+    } catch {
+      retryLater(message)
+    }
+  }
   return summary
 }
 

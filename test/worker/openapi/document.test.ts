@@ -193,7 +193,7 @@ describe('Every problem that the document lists for an operation', () => {
       const answer = v.parse(answers[200]!.schema!, await response.json())
       expect([response.status, answer]).toMatchObject([
         200,
-        { healthy: false, pendingSlots: null, rollUp: { running: null }, sizes: null, contention: null },
+        { healthy: false, pendingSlots: null, rollUp: { running: null }, verification: null, deadBatches: null },
       ])
     }
   })

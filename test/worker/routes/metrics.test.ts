@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest'
-import { ROLL_UP_CRON } from '../../../src/config/config.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
+import { recordDeadBatches } from '../../../src/counters/background-runs.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { expectProblem } from '../../harness/expect-problem.ts'
+import { logged } from '../../harness/logged.ts'
 import { parseOpenMetrics } from '../../harness/open-metrics.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'
@@ -48,6 +50,8 @@ describe('GET /v1/metrics', () => {
       },
       pending_slots: { '': '1' },
       behind_seconds: { '': '90' },
+      mismatches: {},
+      dead_batches: { '': '0' },
     })
     await worker.cron(ROLL_UP_CRON)
     expect(await metricsOf(worker)).toMatchObject({ pending_slots: { '': '0' }, behind_seconds: { '': '0' } })
@@ -63,6 +67,8 @@ describe('GET /v1/metrics', () => {
       ['slotted_counter_prefix_counts', 'gauge', null],
       ['slotted_counter_pending_slots', 'gauge', null],
       ['slotted_counter_behind_seconds', 'gauge', 'seconds'],
+      ['slotted_counter_mismatches', 'gauge', null],
+      ['slotted_counter_dead_batches', 'gauge', null],
     ])
     expect(families.every(({ help }) => help !== null)).toBe(true)
     const prefixes = families[1]!.samples.filter(({ labels }) => labels.type === 'strange')
@@ -85,12 +91,29 @@ describe('GET /v1/metrics', () => {
       prefix_counts: {},
       pending_slots: { '': '0' },
       behind_seconds: {},
+      mismatches: {},
+      dead_batches: { '': '0' },
     })
   })
 
-  it('takes a statement for each type, two for each prefix, and two more', async () => {
+  it('has the mismatches that verification found, and the batches that died', async () => {
+    const own = await freshDatabase()
+    const paid = new TestWorker(own.url, { COUNTERS: { page_view: { record_type: 1 } }, PLAN: 'paid' })
+    stopClock()
+    await paid.add('page_view', { '/a': 3, '/b': 2 })
+    await paid.cron(ROLL_UP_CRON)
+    await logged(() => paid.cron(PRUNING_CRON))
+    expect(await metricsOf(paid)).toMatchObject({ mismatches: { '': '0' } })
+    await own.arrange('UPDATE counters SET count = count + 1')
+    vi.setSystemTime(Date.now() + 86_400_000)
+    await logged(() => paid.cron(PRUNING_CRON))
+    for (let batches = 1; batches <= 2; batches++) await recordDeadBatches(own, batches)
+    expect(await metricsOf(paid)).toMatchObject({ mismatches: { '': '2' }, dead_batches: { '': '3' } })
+  })
+
+  it('takes a statement for each type, two for each prefix, and four more', async () => {
     const statements = await db.recording(() => metricsOf(worker))
-    expect(statements.length).toBe(3 + 2 * (2 + STRANGE.length) + 2)
+    expect(statements.length).toBe(3 + 2 * (2 + STRANGE.length) + 4)
   })
 
   it('needs a token that may read, and no parameters', async () => {

@@ -76,13 +76,26 @@ describe('A roll-up', () => {
   it('respects the lease of another run until it expires', async () => {
     await add(1n, 1n)
     const leases = Array.from({ length: db.ranges }, (_, range) => {
-      return `(${boundsOf(range, db.ranges).first}, 77, UTC_TIMESTAMP(3) + INTERVAL 1 HOUR)`
+      return `(${boundsOf(range, db.ranges).first}, 77, UTC_TIMESTAMP(3) + INTERVAL 10 SECOND)`
     })
     await db.arrange(`INSERT INTO rollup_state (range_start, holder, leased_until) VALUES ${leases.join()}`)
     expect(await run()).toMatchObject({ outcome: 'busy', moved: 0n, left: null })
     await db.arrange('UPDATE rollup_state SET leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND')
     expect(await run()).toMatchObject({ outcome: 'complete', moved: 1n })
     expect(await readRollUpState(db)).toMatchObject({ leased: false, cursor: null, caughtUpAt: AT, lastRunAt: AT })
+  })
+
+  it.each([
+    ['was released, whenever it would have ended', 0, '10 SECOND'],
+    ['ends later than a run takes, because the clock was set back', 77, '3 HOUR'],
+  ])('takes a lease that %s', async (_, holder, later) => {
+    await add(1n, 1n)
+    await run()
+    await db.arrange(`UPDATE rollup_state SET holder = ${holder}, leased_until = UTC_TIMESTAMP(3) + INTERVAL ${later}`)
+    await add(1n, 2n, 1n, 2n)
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 2n })
+    await db.arrange('UPDATE rollup_state SET holder = 0, leased_until = UTC_TIMESTAMP(3) + INTERVAL 3 HOUR')
+    expect(await readRollUpState(db)).toMatchObject({ leased: false })
   })
 
   it('moves a quarter of its page after a run that was killed, so that a page which takes too long does not stop it for good', async () => {
