@@ -1,5 +1,4 @@
-import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
-import type { IsolationLevel } from '../../local/planetscale/served-database.ts'
+import type { Behaviour, IsolationLevel } from '../../local/planetscale/fault-injection.ts'
 import { freePort } from '../../local/processes/free-port.ts'
 import { logTail, startWorkerd, type Workerd, type WorkerdOptions } from '../../local/worker/workerd.ts'
 import { type CountTable, createTables } from './create-tables.ts'

@@ -3,7 +3,8 @@
 
 import { subscribe } from 'node:diagnostics_channel'
 import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
-import { type IsolationLevel, ServedDatabase } from '../../local/planetscale/served-database.ts'
+import type { IsolationLevel } from '../../local/planetscale/fault-injection.ts'
+import { ServedDatabase } from '../../local/planetscale/served-database.ts'
 
 const [port, password, isolation] = process.argv.slice(2)
 const endpoint = new PlanetScaleEndpoint({

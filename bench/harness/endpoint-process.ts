@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
-import type { IsolationLevel } from '../../local/planetscale/served-database.ts'
+import type { Behaviour, IsolationLevel } from '../../local/planetscale/fault-injection.ts'
 import { killProcess, nextMessage } from './child-messages.ts'
 
 const PASSWORD = 'bench'

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Behaviour, type Fault, NO_BEHAVIOUR, pause, takeFault } from './fault-injection.ts'
+import { type Behaviour, type Fault, type IsolationLevel, NO_BEHAVIOUR, pause, takeFault } from './fault-injection.ts'
 import { HttpError, readJson, sendJson } from './json-http.ts'
-import { type IsolationLevel, ServedDatabase } from './served-database.ts'
+import { ServedDatabase } from './served-database.ts'
 import { SessionSigner } from './session.ts'
 import { StatementError, serverError, type WireError } from './vitess-error.ts'
 

@@ -21,6 +21,9 @@ export interface Fault {
   status?: number
 }
 
+/** Which changes of other transactions a statement sees and, on MySQL, how much of an index it locks. */
+export type IsolationLevel = 'REPEATABLE READ' | 'READ COMMITTED'
+
 /** What the endpoint does for the requests of one credential beyond answering them. */
 export interface Behaviour {
   /** Milliseconds of network latency per request: half before the statement, half after it. */
@@ -38,6 +41,10 @@ export interface Behaviour {
   safeMigrations: boolean
   /** The `sql_mode` of each statement's connection; `null`: unchanged. */
   sqlMode: string | null
+  /** The isolation level of transactions that begin; `null`: unchanged. Nothing in front of a vtgate. */
+  isolation: IsolationLevel | null
+  /** Seconds by which each statement's clock is ahead of the server's; `null`: unchanged. Nothing in front of a vtgate. */
+  clockSeconds: number | null
   /** Whether to record statements and the rows that the server read for each. This costs two statements more for each. */
   record: boolean
 }
@@ -58,6 +65,8 @@ export const NO_BEHAVIOUR: Behaviour = {
   faults: [],
   safeMigrations: false,
   sqlMode: null,
+  isolation: null,
+  clockSeconds: null,
   record: false,
 }
 

@@ -1,5 +1,5 @@
 import mysql, { type FieldPacket, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2/promise'
-import { type Behaviour, NO_BEHAVIOUR, pause, type RecordedStatement } from './fault-injection.ts'
+import { type Behaviour, type IsolationLevel, NO_BEHAVIOUR, pause, type RecordedStatement } from './fault-injection.ts'
 import type { SessionState } from './session.ts'
 import { COMMENT, isDdl, isWrite, verbOf } from './statement-verb.ts'
 import { Transactions } from './transactions.ts'
@@ -16,9 +16,6 @@ import { toWireField, toWireRow, type WireResult } from './wire-result.ts'
 const POOL_SIZE = 100
 /** The most rows of a PlanetScale result ("System limits"). */
 const MAX_ROWS = 100_000
-
-/** Which changes of other transactions a statement sees and, on MySQL, how much of an index it locks. */
-export type IsolationLevel = 'REPEATABLE READ' | 'READ COMMITTED'
 
 /**
  * A database that the endpoint serves. It runs single statements on pooled connections, and transactions on their own. In front
@@ -118,7 +115,11 @@ export class ServedDatabase implements ErrorSource {
   async #connect(sql: string): Promise<PoolConnection> {
     try {
       this.#isVitess ??= await isVtgate(this.#uri)
-      return await this.#pool.getConnection()
+      const connection = await this.#pool.getConnection()
+      const { isolation } = this.behaviour
+      if (isolation !== null && !this.isVitess)
+        await connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`)
+      return connection
     } catch (error) {
       throw new StatementError(toWireError(this, error, sql))
     }
@@ -150,8 +151,11 @@ export class ServedDatabase implements ErrorSource {
   }
 
   async #query(connection: PoolConnection, sql: string): Promise<WireResult> {
-    const { sqlMode } = this.behaviour
+    const { sqlMode, clockSeconds } = this.behaviour
     if (sqlMode !== null) await connection.query('SET SESSION sql_mode = ?', [sqlMode])
+    if (clockSeconds !== null && !this.isVitess) {
+      await connection.query(`SET SESSION timestamp = ${Date.now() / 1_000 + clockSeconds}`)
+    }
     if (!this.behaviour.record) return query(connection, this, sql)
     // vtgate cannot tell what its servers read.
     const read = () => (this.isVitess ? Promise.resolve(0) : rowsRead(connection))

@@ -1,4 +1,4 @@
-import type { IsolationLevel } from '../../../local/planetscale/served-database.ts'
+import type { IsolationLevel } from '../../../local/planetscale/fault-injection.ts'
 import { httpVariant } from '../../harness/http-variant.ts'
 import type { Variant } from '../../harness/variant.ts'
 import { lineChart } from '../../report/chart.ts'

@@ -1,4 +1,4 @@
-import type { IsolationLevel } from '../../../local/planetscale/served-database.ts'
+import type { IsolationLevel } from '../../../local/planetscale/fault-injection.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
 import type { Variant } from '../../harness/variant.ts'
 import { barChart } from '../../report/chart.ts'

@@ -1,5 +1,5 @@
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
-import type { IsolationLevel } from '../../../local/planetscale/served-database.ts'
+import type { IsolationLevel } from '../../../local/planetscale/fault-injection.ts'
 import { createTables } from '../../harness/create-tables.ts'
 import type { BenchServer } from '../../harness/measured-database.ts'
 import type { Table } from '../../report/results.ts'

@@ -35,6 +35,8 @@ describe('The behaviour of the endpoint', () => {
       record: false,
       safeMigrations: false,
       sqlMode: null,
+      isolation: null,
+      clockSeconds: null,
     }
     expect((await db.send('/local/behaviour', { method: 'GET' })).body).toEqual(none)
     const faults: Fault[] = [{ action: 'html', match: 'never' }]
