@@ -11,7 +11,7 @@ export interface ExpirySettings extends RunBudgets {
   pageHours: number
 }
 
-/** The statements of a page of types and one of counters: one read each, and one deletion for each range. */
+/** The statements of a page of counters and one of types: one read each, and one deletion for each range. */
 export function leastExpiryStatements(ranges: number): number {
   return 2 * (1 + ranges)
 }
@@ -42,10 +42,10 @@ export async function expireHours(database: Database, options: ExpiryOptions) {
         return covered.length === 0 ? 0 : remove(db, covered)
       },
     })
-  // Types first, because they have few hours.
+  // Types last: a deletion beside this takes from its type the hours that its counter still has.
   const stoppedBy =
-    (await expire((db, after) => readTypeHours(db, recordTypes, before, after, pageHours), deleteTypeHours)) ??
-    (await expire((db, after) => readCounterHours(db, before, after, pageHours), deleteCounterHours))
+    (await expire((db, after) => readCounterHours(db, before, after, pageHours), deleteCounterHours)) ??
+    (await expire((db, after) => readTypeHours(db, recordTypes, before, after, pageHours), deleteTypeHours))
   return { ...run.summary(stoppedBy), kept }
 }
 
