@@ -210,9 +210,9 @@ function rowOf(row: LockedCounter | null, pending: boolean): Pick<Row, 'exists' 
 async function readDeleted(db: Executor, counter: CounterState): Promise<CalendarAmounts> {
   const { recordType, recordId, adjustments } = counter
   const where = `WHERE ${counterSql(counter)}`
-  // Locked, because expiry deletes hours beside this, and then those of the type.
+  // Locked, because expiry deletes hours beside this, and then those of the type. Not shared: the deletion would meet a deadlock.
   const hours = await db.execute(
-    `SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history FORCE INDEX (PRIMARY) ${where} LOCK IN SHARE MODE`,
+    `SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history FORCE INDEX (PRIMARY) ${where} FOR UPDATE`,
   )
   const days = await db.execute(
     `SELECT CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY) ${where} AND period = ${PERIODS.day}`,
