@@ -101,5 +101,7 @@ describe('POST /v1/imports', () => {
     ])
     await expectProblem(response, 422, 'count_out_of_range')
     expect(await count('beside')).toBe(0)
+    const found = await worker.api('GET', '/v1/search/page_view?prefix=beside')
+    expect(await found.json()).toMatchObject({ counters: [] })
   })
 })

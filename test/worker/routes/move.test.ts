@@ -116,6 +116,18 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
     expect([await count('one'), await count('two')]).toEqual([1, 2])
   })
 
+  it.each(['rename', 'merge'])('leave no new key if a %s fails, whatever fails', async (kind) => {
+    await add('whence', 1)
+    const fails = [{ action: 'error', errno: 1114, match: 'INTO slotted_counters', times: 100 } as const]
+    const change = () => (kind === 'rename' ? rename('whence', 'whither') : merge('whence', 'whither'))
+    await db.behave({ faults: fails })
+    const response = await change()
+    await db.behave()
+    expect(response.status).toBe(kind === 'rename' ? 503 : 404)
+    expect([await count('whence'), await found('whither')]).toEqual([1, []])
+    await remove('whence')
+  })
+
   it.each([
     ['its own key', 'one'],
     ['an empty key', ''],

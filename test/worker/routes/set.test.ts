@@ -46,6 +46,42 @@ describe('PUT /v1/counters/:type/:key', () => {
     )
   })
 
+  describe('beside many pending slots', () => {
+    const flood = async (key: string, slots: number) => {
+      await add(key, 1)
+      const id = await hash64(key)
+      await db.insert(
+        'slotted_counters',
+        Array.from({ length: slots - 1 }, (_, slot) => `(1, ${id}, ${slot + 1}, 1, 1, 0)`),
+      )
+    }
+
+    it('sets the count that a reader of rolled counts sees too, and no list shows one below 0', async () => {
+      await flood('flooded', 1_152)
+      expect(await (await set('flooded', 0)).json()).toMatchObject({ added: -1_152 })
+      for (const query of ['', '?consistency=rolled']) {
+        expect(await worker.read('page_view', 'flooded', query)).toMatchObject({ count: 0 })
+      }
+      await add('flooded', 1)
+      const top = await (await worker.fetch('/v1/top/page_view')).json<{ counters: { key: string; count: number }[] }>()
+      expect(top.counters.filter(({ count }) => count < 0)).toEqual([])
+      await worker.api('POST', '/v1/rollup')
+      expect(await count('flooded')).toBe(1)
+      await worker.api('DELETE', '/v1/counters/page_view/flooded')
+    })
+
+    it('is refused above 50,000, and says how many the roll-up must move first', async () => {
+      await flood('drowned', 50_007)
+      const response = await set('drowned', 100)
+      const detail = expect.stringContaining('The roll-up must move 7 of them first.')
+      await expectProblem(response, 409, 'too_many_pending', { detail })
+      expect(await count('drowned')).toBe(50_007)
+      await db.execute('DELETE FROM slotted_counters WHERE record_type = 1 AND record_id = ? AND slot = 1', [
+        await hash64('drowned'),
+      ])
+    })
+  })
+
   it.each([0, -5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])('accept %i', async (value) => {
     expect((await set('values', value)).status).toBe(200)
     expect(await count('values')).toBe(value)

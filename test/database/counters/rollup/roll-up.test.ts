@@ -179,6 +179,19 @@ describe('A roll-up', () => {
     expect(await read(2n)).toMatchObject({ total: 2n, pending: 0n })
   })
 
+  it('gives a counter with 40 pages one page before all others have had theirs', async () => {
+    const slots = Array.from({ length: 400 }, (_, slot) => `(1, 1, ${slot}, 1, 1, 0)`)
+    await add(1n, 1n, 1_000n)
+    await db.insert('slotted_counters', slots)
+    for (let id = 2n; id <= 21n; id++) await add(id, 1n)
+    // Three pages: one of the flooded counter, and two of the others.
+    const run3 = { pageSlots: 10, maxStatements: leastRollUpStatements(db.ranges) + 2 * 10 }
+    expect(await run(run3)).toMatchObject({ outcome: 'partial', slots: 30 })
+    for (let id = 2n; id <= 21n; id++) expect(await read(id)).toMatchObject({ total: 1n, pending: 0n })
+    expect(await read(1n)).toMatchObject({ total: 10n, pending: 391n })
+    expect(await run({ pageSlots: 10 })).toMatchObject({ outcome: 'complete', moved: 391n, left: 0 })
+  })
+
   it('leaves a counter that does not fit into a page to the next page', async () => {
     for (let id = 1n; id <= 5n; id++) for (let slot = 1n; slot <= 4n; slot++) await add(id, slot, slot)
     const summary = await run({ pageSlots: 10 })
