@@ -29,8 +29,8 @@ export interface TestDatabase extends Database {
   arrange(sql: string, args?: readonly unknown[]): Promise<Result>
   /** Inserts the rows of a table, each as SQL: its `COLUMNS` in parentheses. */
   insert(table: keyof typeof COLUMNS, rows: string | readonly string[], args?: readonly unknown[]): Promise<Result>
-  /** Connects to it once more, with another deadline or through another network. */
-  open(options: { deadlineMs: number; fetch?: typeof fetch }): Database
+  /** Connects to it once more, with another deadline, through another network or with other ranges. */
+  open(options: { deadlineMs: number; fetch?: typeof fetch; ranges?: number }): Database
   /** Reads one number. */
   number(sql: string, args?: readonly unknown[]): Promise<bigint>
 }

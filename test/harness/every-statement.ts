@@ -27,6 +27,7 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM type_history WHERE (record_type, period, period_start, range_lane) IN': 'list',
   'INSERT IGNORE INTO change_keys': 'list',
   'SELECT contents_hash FROM change_keys': 'single shard',
+  'SELECT contents_hash FROM change_keys … IN (': 'list',
   'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history': 'single shard',
   'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_periods': 'single shard',
   'SELECT slot, count FROM slotted_counters': 'single shard',

@@ -31,6 +31,8 @@ class AlreadyApplied extends Error {}
 export interface ChangeKey {
   /** In the range of the change: the counter's record id, or the first one of the range. */
   recordId: bigint
+  /** Where an isolate with other ranges stores it, perhaps on another shard. */
+  elsewhere?: readonly bigint[]
   hash: bigint
   contents: bigint
 }
@@ -92,6 +94,7 @@ export async function makeChange(
       await db.transaction(async (transaction) => {
         const locked =
           existing.length > 0 ? await lockCounters(transaction, existing) : new Map<string, LockedCounter>()
+        if (key?.elsewhere?.length) refuseRepeat(key, await readContents(db, key.hash, key.elsewhere))
         if (key !== null) await takeKey(transaction, key, existing.length === 0)
         await attempt(transaction, (counter) => locked.get(counterId(counter)) ?? null)
         committing = true
@@ -125,19 +128,22 @@ export async function makeChange(
  * @throws {AlreadyApplied | KeyReused} if it is stored @throws {Overtaken} if the request that stored it was rolled back
  */
 async function takeKey(transaction: Executor, key: ChangeKey, isFirst: boolean): Promise<void> {
-  let contents = isFirst ? await readContents(transaction, [key.recordId], key.hash) : null
-  if (contents === null) {
-    if (await insertKey(transaction, key)) return
-    contents = await readContents(transaction, [key.recordId], key.hash)
-  }
-  if (contents === null) throw new Overtaken()
-  throw contents === key.contents ? new AlreadyApplied() : new KeyReused()
+  const stored = () => readContents(transaction, key.hash, key.recordId)
+  if (isFirst) refuseRepeat(key, await stored())
+  if (await insertKey(transaction, key)) return
+  refuseRepeat(key, await stored())
+  throw new Overtaken()
 }
 
-/** What was asked with a key, if it is stored at any of some places; otherwise `null`. */
-export async function readContents(db: Executor, places: readonly bigint[], hash: bigint): Promise<bigint | null> {
+function refuseRepeat(key: ChangeKey, stored: bigint | null): void {
+  if (stored !== null) throw stored === key.contents ? new AlreadyApplied() : new KeyReused()
+}
+
+/** What was asked with a key, if it is stored at a place, or any of some; otherwise `null`. */
+export async function readContents(db: Executor, hash: bigint, at: bigint | readonly bigint[]): Promise<bigint | null> {
+  const place = typeof at === 'bigint' ? `= ${at}` : `IN (${at.join(',')})`
   const { rows } = await db.execute(
-    `SELECT contents_hash FROM change_keys WHERE record_id IN (${places.join(',')}) AND key_hash = ${hash}`,
+    `SELECT contents_hash FROM change_keys WHERE key_hash = ${hash} AND record_id ${place}`,
   )
   return rows.length === 0 ? null : toBigInt(rows[0]!.contents_hash)
 }

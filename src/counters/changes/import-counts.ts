@@ -3,11 +3,11 @@ import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { addToTotals, fitsTotal, outOfRange, recordAdjustments, type TotalsStore } from '../ledger/totals.ts'
-import { boundsOf, laneOf, rangeOf } from '../ranges.ts'
+import { boundsOf, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
-/** The most statements of one attempt: totals, 2 for history, adjustments. */
-const ATTEMPT_STATEMENTS = 4
+/** The most statements of one attempt: the key elsewhere, totals, 2 for history, adjustments. */
+const ATTEMPT_STATEMENTS = 5
 
 export interface ImportRow {
   counter: CounterAddress
@@ -27,7 +27,7 @@ interface CounterImport extends CounterAddress {
  * Adds counts from elsewhere to the totals of counters of one range: all of them or none. Dated counts go into the history, others
  * become adjustments. Every counter gets an adjustment, if only of 0: it says that days may exceed their hours.
  * @param options `id`: the hash of the idempotency key
- * @returns `repeated` if it was imported before, even if there were fewer ranges then
+ * @returns `repeated` if it was imported before, even with other ranges
  * @throws {KeyReused} the id was used for other rows; nothing was changed
  * @throws {ChangeRefused} the counters are in different ranges; nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
@@ -41,17 +41,18 @@ export async function importCounts(
   const { db } = store
   const contents = await hash64(contentsOf(rows))
   const imports = sumByCounter(rows)
-  const { earlier, current } = keyPlaces(imports, db.ranges)
-  const stored = earlier.length === 0 ? null : await readContents(db, earlier, id)
-  if (stored === contents) return 'repeated'
-  if (stored !== null) throw new KeyReused()
-  if (current === null) throw new ChangeRefused('different_ranges')
+  const { current, elsewhere } = keyPlaces(imports, db.ranges)
+  if (current === null) {
+    const stored = await readContents(db, id, elsewhere)
+    if (stored === contents) return 'repeated'
+    throw stored === null ? new ChangeRefused('different_ranges') : new KeyReused()
+  }
   const undated = imports.map(({ recordType, recordId, undated }) => ({ recordType, recordId, amount: undated }))
   const days = imports.flatMap(({ recordType, recordId, days }) => {
     return days.map((day) => ({ recordType, recordId, ...day }))
   })
   const outcome = await makeChange(store, {
-    key: { recordId: current, hash: id, contents },
+    key: { recordId: current, elsewhere, hash: id, contents },
     counters: imports,
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
@@ -70,18 +71,25 @@ export async function importCounts(
 }
 
 /**
- * Where the key of an import is stored: at the first record id of its range. The number of ranges may have been raised since an
- * earlier request with the key, so it may also be at that of a larger range.
- * @returns `current`: `null` if the counters are in several of today's ranges
+ * Where the key of an import is stored: at the first record id of its range. While the number of ranges is being changed, other
+ * isolates have larger or smaller ranges.
+ * @returns `current`: `null` if the counters are in several of this isolate's ranges
  */
-function keyPlaces(counters: readonly CounterAddress[], ranges: number): { earlier: bigint[]; current: bigint | null } {
-  const places: (bigint | null)[] = []
-  for (let parts = 1; parts <= ranges; parts *= 2) {
+function keyPlaces(
+  counters: readonly CounterAddress[],
+  ranges: number,
+): { current: bigint | null; elsewhere: bigint[] } {
+  const placeAmong = (parts: number) => {
     const [range, ...others] = new Set(counters.map(({ recordId }) => rangeOf(recordId, parts)))
-    places.push(others.length === 0 ? boundsOf(range!, parts).first : null)
+    return others.length === 0 ? boundsOf(range!, parts).first : null
   }
-  const current = places.at(-1)!
-  return { earlier: [...new Set(places)].filter((place) => place !== null && place !== current) as bigint[], current }
+  const current = placeAmong(ranges)
+  const places = new Set<bigint>()
+  for (let parts = 1; parts <= MAX_RANGES; parts *= 2) {
+    const place = placeAmong(parts)
+    if (place !== null) places.add(place)
+  }
+  return { current, elsewhere: [...places].filter((place) => place !== current) }
 }
 
 /** The same text for the same rows in any order. */

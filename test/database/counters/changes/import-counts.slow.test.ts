@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { KeyReused } from '../../../../src/counters/changes/change.ts'
 import { type ImportRow, importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
@@ -7,7 +8,9 @@ import type { Database } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
+import { interleaved } from '../../../harness/interleaved-database.ts'
 import { countOf, countOn, rollUpAt } from '../../../harness/moves.ts'
+import { onVitess } from '../../../harness/on-vitess.ts'
 import { WatchedNetwork } from '../../../harness/row-locks.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
@@ -182,5 +185,57 @@ describe('An import', () => {
     expect([...network.lockErrors]).toEqual([])
     expect(await sum('counters')).toBe(4_000n)
     await expectAccounted()
+  })
+})
+
+// With more ranges than the test database has. On shards, it has that many anyway.
+describe('An import with several ranges', () => {
+  const on = (ranges: number) => db.open({ deadlineMs: 30_000, ranges: Math.max(ranges, db.ranges) })
+  /** In the first and the last range. */
+  const apart = [0n, 2n ** 64n - 1n].map((recordId, i): ImportRow => {
+    return { counter: { recordType: 1, recordId, name: `/${i}` }, count: 5n, day: null }
+  })
+
+  it('is refused whole, however often it comes', async () => {
+    const id = random63()
+    for (let times = 0; times < 3; times++) {
+      // At what was its second part, it was interrupted.
+      await db.behave({
+        faults: [{ action: 'error', errno: 1114, match: 'INTO counter_adjustments', skip: 1, times: 100 }],
+      })
+      await expect(bring(apart, id, on(2))).rejects.toMatchObject({ reason: 'different_ranges' })
+    }
+    await db.behave()
+    expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(0n)
+  })
+
+  it.skipIf(onVitess)('is repeated if it was made with other ranges, more or fewer', async () => {
+    const near = ROWS.map((row, i) => ({ ...row, counter: { ...row.counter, recordId: 2n ** 63n + BigInt(i) } }))
+    for (const [first, then] of [
+      [1, 2],
+      [1, 4],
+      [2, 4],
+      [4, 1],
+    ] as const) {
+      const id = random63()
+      expect(await bring(near, id, on(first))).toBe('imported')
+      expect(await bring(near, id, on(then))).toBe('repeated')
+      await expect(bring(near.slice(1), id, on(then))).rejects.toThrow(KeyReused)
+    }
+    const id = random63()
+    expect(await bring(apart, id, on(1))).toBe('imported')
+    expect(await bring(apart, id, on(4))).toBe('repeated')
+  })
+
+  it.skipIf(onVitess)('is made once while isolates have different ranges', async () => {
+    const near = ROWS.map((row, i) => ({ ...row, counter: { ...row.counter, recordId: 2n ** 63n + BigInt(i) } }))
+    for (const id of [random63(), random63()]) {
+      // The other one comes in once this has looked for the key.
+      const slow = interleaved(on(2), /^SELECT record_type, record_id, 1 FROM counters/, () =>
+        bringSurely(near, id, on(1)),
+      )
+      await bringSurely(near, id, slow)
+    }
+    expect(await sum('counters')).toBe(2n * SUMS.reduce((all, one) => all + one))
   })
 })
