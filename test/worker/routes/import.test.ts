@@ -101,7 +101,16 @@ describe('POST /v1/imports', () => {
     ])
     await expectProblem(response, 422, 'count_out_of_range')
     expect(await count('beside')).toBe(0)
-    const found = await worker.api('GET', '/v1/search/page_view?prefix=beside')
+  })
+
+  it('lists none of its counters if it fails', async () => {
+    await db.behave({ faults: [{ action: 'error', errno: 1114, match: 'INTO counter_adjustments', times: 100 }] })
+    const response = await worker.bring(
+      ['a', 'b'].map((key) => ({ type: 'page_view', key: `failed/${key}`, count: 1 })),
+    )
+    await db.behave()
+    await expectProblem(response, 503, 'database_unavailable')
+    const found = await worker.api('GET', '/v1/search/page_view?prefix=failed')
     expect(await found.json()).toMatchObject({ counters: [] })
   })
 })

@@ -360,6 +360,33 @@ describe('An idempotency key', () => {
     },
   )
 
+  it.each(['REPEATABLE READ', 'READ COMMITTED'] as const)(
+    'tells of a deletion whose COMMIT outlasts its deadline that it was done, never that there was no counter (%s)',
+    async (isolation) => {
+      const request = { key: random63() }
+      await countOn(db, A, 5n)
+      await rollUpAt(db)
+      await countOn(db, A, 2n)
+      await db.behave({ isolation, commitMs: 3_000 })
+      const impatient = db.open({ deadlineMs: 1_000 })
+      const again = async (): Promise<string> => {
+        try {
+          return await move(impatient, A, request)
+        } catch (error) {
+          // Of an attempt or more, the outcome is unknown.
+          if (!(error instanceof DatabaseFailure && error.applied === 'unknown') && !(error instanceof Overtaken))
+            throw error
+          return again()
+        }
+      }
+      expect(await again()).toMatch(/^(done|repeated)$/)
+      await db.behave()
+      await countOn(db, A, 1n)
+      expect(await move(db, A, request)).toBe('repeated')
+      expect(await countsOf(db, [A])).toEqual([1n])
+    },
+  )
+
   it('of a request is known even if another key finished the same deletion, and takes no later hit', async () => {
     const [one, two] = [random63(), random63()]
     await countOn(db, A, 5n)
