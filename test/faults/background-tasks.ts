@@ -123,11 +123,11 @@ async function untilAcknowledged(
 
 /** Reads a counter from any isolate. A count must include all that was acknowledged before, and must never fall. */
 export async function readAllTheTime({ isolates, random, over }: World, expected: ExpectedCounts): Promise<void> {
-  const key = '/hot/hit/1'
+  const [type, key] = ['page_view', '/hot/hit/1'] as const
   for (let last = 0; !over(); await moment(random, 100)) {
-    const acknowledged = expected.acknowledged(key)
+    const acknowledged = expected.acknowledged({ type, key })
     const { url } = random.pick(isolates)
-    const path = `/v1/counters/page_view/${encodeURIComponent(key)}`
+    const path = `/v1/counters/${type}/${encodeURIComponent(key)}`
     const answer = await fetch(url + path, { headers: AUTHORIZED }).catch(() => null)
     if (answer?.status !== 200) continue
     const { count } = (await answer.json()) as { count: number }

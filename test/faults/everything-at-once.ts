@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { expect } from 'vitest'
+import { expect, inject } from 'vitest'
+import type { Behaviour, IsolationLevel } from '../../local/planetscale/fault-injection.ts'
 import { ChangeRefused } from '../../src/counters/changes/change.ts'
 import { importCounts } from '../../src/counters/changes/import-counts.ts'
 import { moveCounter } from '../../src/counters/changes/move-counter.ts'
 import { setCounter } from '../../src/counters/changes/set-counter.ts'
 import { expireHours } from '../../src/counters/history/expire-hours.ts'
 import { hash63, random63 } from '../../src/counters/ids.ts'
-import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import { type CounterAddress, counterId } from '../../src/counters/keys/counter-address.ts'
 import { pruneNames } from '../../src/counters/keys/names.ts'
 import { Overtaken } from '../../src/counters/ledger/totals.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
@@ -22,11 +23,12 @@ import { TestIsolate } from '../harness/isolate.ts'
 import type { Random } from '../harness/random.ts'
 import { verifyAll } from '../harness/verify-all.ts'
 import type { Fate } from './client.ts'
+import { Clock } from './clock.ts'
 import { ExpectedCounts, isAcknowledged } from './expected-counts.ts'
 import { type FaultyDatabase, freshDatabase, rollUpAll } from './faulty-database.ts'
-import { type Counter, type Increment, recordOf } from './increment.ts'
+import { type Counter, type Increment, RECORD_TYPES, recordOf } from './increment.ts'
 import { keyOfEachRange } from './key-of-each-range.ts'
-import { LossyNetwork } from './lossy-network.ts'
+import { LossyNetwork, REFUSED } from './lossy-network.ts'
 import { Pruner } from './pruner.ts'
 import { seededRandom } from './seeded-random.ts'
 import { quiet } from './server-connections.ts'
@@ -41,20 +43,31 @@ const STATEMENTS_OF_A_CHANGE = 20
 /** Counters that are renamed and merged into each other. */
 const POOLED = 4
 const HOUR_DAYS = 3
+const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
+/** Isolates have so many ranges for each of the test database, as while the number is being raised. */
+const RANGES = [1, 2, 4].map((factor) => factor * inject('ranges'))
+const MOST_RANGES = Math.max(...RANGES)
+const ALSO = new Map([[RECORD_TYPES.view, [{ recordType: RECORD_TYPES.visit, visitorsOf: 'page' as const }]]])
+const VISITORS = 20
+/** Slots of finished requests may be pruned after 4 s. This is longer, so that some are still pending then. */
+const ROLL_UPS_REST_MS = 5_000
 
 /** Does everything at once for 20 s, in a new database, and checks every ledger and every sum. */
-export async function doEverythingAtOnce(): Promise<void> {
+export async function doEverythingAtOnce(isolation: IsolationLevel): Promise<void> {
+  Clock.install()
   const everything = new Everything(await freshDatabase(), seededRandom(), await makePools())
-  await everything.run()
+  await everything.run(isolation)
   await everything.check()
 }
 
 /** Counters of each range that are renamed and merged into each other. Only those of downloads are imported to. */
 async function makePools(): Promise<Counter[][]> {
-  const pools = { page_view: '/hot/', download: '/own/a' } as const
+  const pools = { page_view: '/hot/', download: '/own/a', view: '/both/a', visit: '/both/a' } as const
   const ofTypes = Object.entries(pools).map(async ([type, prefix]) => {
-    const keys = await Promise.all(Array.from({ length: POOLED }, (_, i) => keyOfEachRange(`${prefix}${i}/`)))
+    const keys = await Promise.all(
+      Array.from({ length: POOLED }, (_, i) => keyOfEachRange(`${prefix}${i}/`, MOST_RANGES)),
+    )
     return keys[0]!.map((_, range) => keys.map((each) => ({ type: type as keyof typeof pools, key: each[range]! })))
   })
   return (await Promise.all(ofTypes)).flat()
@@ -66,14 +79,19 @@ class Everything {
   readonly #random: Random
   readonly #pools: readonly (readonly Counter[])[]
   readonly #network: LossyNetwork
-  readonly #lossy: FaultyDatabase
-  readonly #ledger: { db: FaultyDatabase; cache: null }
-  readonly #expected = new ExpectedCounts()
+  /** By way of the network, one for each of `RANGES`. */
+  readonly #lossy: readonly FaultyDatabase[]
+  readonly #expected = new ExpectedCounts(MOST_RANGES)
+  /** What was counted, by `counterId`. */
+  readonly #counters = new Map<string, Counter>()
   readonly #pruner = new Pruner()
   readonly #queue = new BatchesQueue()
   #waiting: TestDelivery[] = []
   /** Those with a queue come first. */
   readonly #isolates: TestIsolate[]
+  readonly #clocks = [0, 1, 2, 3].map(() => new Clock())
+  #behaviour: Partial<Behaviour> = { faults: REFUSED }
+  #rollUpsRestUntil = 0
   readonly #ended: Promise<void>[] = []
   #endsAt = 0
   #failed = false
@@ -86,7 +104,11 @@ class Everything {
     imports: 0,
     deletions: 0,
     settings: 0,
+    visits: 0,
     expired: 0,
+    aged: 0,
+    jumps: 0,
+    outages: 0,
     reads: 0,
     verified: 0,
   }
@@ -98,17 +120,23 @@ class Everything {
     for (const pool of pools) this.#expected.addUp(pool)
     this.#network = new LossyNetwork(random)
     const { fetch } = this.#network
-    this.#lossy = { ...db, ...openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch }) }
-    this.#ledger = { db: this.#lossy, cache: null }
+    this.#lossy = RANGES.map((ranges) => ({
+      ...db,
+      ...openDatabase({ url: db.url, ranges, deadlineMs: 30_000, fetch }),
+    }))
     this.#isolates = [0, 1, 2, 3].map((place) => this.#open(place))
   }
 
   /** Runs until the time is over and each kind of thing has happened often enough. */
-  async run(): Promise<void> {
+  async run(isolation: IsolationLevel): Promise<void> {
+    // At 10 minutes past an hour, so that an hour does not end by itself.
+    const clockSeconds = 600 - (Math.floor(Date.now() / 1_000) % 3_600)
+    await this.#behave({ isolation, clockSeconds })
     this.#endsAt = Date.now() + LOAD_MS
     const tasks: [number, () => Promise<unknown>][] = [
       [3, () => this.#countKeyed()],
       [3, () => this.#count()],
+      [1, () => this.#visit()],
       [2, () => this.#rollUp()],
       [2, () => this.#move()],
       [1, () => this.#import()],
@@ -117,6 +145,10 @@ class Everything {
       [1, () => this.#expire()],
       [1, () => this.#restart()],
       [1, () => this.#limit()],
+      [1, () => this.#age()],
+      [1, () => this.#jump(clockSeconds)],
+      [1, () => this.#outage()],
+      [1, () => this.#restRollUps()],
       [1, () => this.#read()],
       [1, () => this.#verify()],
     ]
@@ -129,6 +161,7 @@ class Everything {
         ...this.#expected.number,
         ...this.#network.number,
         pruned: this.#pruner.deleted,
+        pruned_pending: this.#pruner.pending,
         statementMs: this.#network.statementMs,
       }),
     )
@@ -149,8 +182,23 @@ class Everything {
     }
   }
 
+  async #behave(behaviour: Partial<Behaviour>): Promise<void> {
+    this.#behaviour = { ...this.#behaviour, ...behaviour }
+    await this.#db.behave(this.#behaviour)
+  }
+
+  /** A connection of any isolate. */
+  get #any(): FaultyDatabase {
+    return this.#random.pick(this.#lossy)
+  }
+
+  #ledger(db = this.#any) {
+    return { db, cache: null }
+  }
+
   #isOver(): boolean {
     if (this.#failed) return true
+    if (this.#pruner.pending === 0) return false
     return Date.now() > this.#endsAt && Object.values(this.#done).every((times) => times >= LEAST)
   }
 
@@ -160,12 +208,32 @@ class Everything {
     while (this.#queue.bodies.length + this.#waiting.length > 0) await this.#deliver()
     await this.#network.settle()
     await quiet(this.#db)
-    await this.#db.behave()
+    await this.#behave({ transactionMs: 60_000, faults: [] })
+    await this.#nameAgain()
     await this.#expected.check(this.#db)
     await rollUpAll(this.#db)
     await this.#expected.check(this.#db)
     await checkRolledUp(this.#db, HOUR_DAYS)
     await this.#checkNames()
+  }
+
+  /**
+   * Counts in what has no name. A name can only go while something counts if it is deleted earlier than an hour after its counter
+   * (`#age`): an isolate believes in it for ten minutes. Nothing may be lost then, and the next hit must mend it.
+   */
+  async #nameAgain(): Promise<void> {
+    const { rows } = await this.#db.execute(
+      `SELECT DISTINCT record_type, record_id FROM slotted_counters LEFT JOIN counters AS c USING (record_type, record_id)
+       WHERE pending = 1 AND name IS NULL`,
+    )
+    console.log(`${rows.length} had lost their names`)
+    for (const { record_type, record_id } of rows) {
+      const counter = this.#counters.get(`${record_type}/${record_id}`)!
+      this.#expected.record([{ ...counter, by: 1 }], 'counted')
+      const isolate = new TestIsolate(this.#db)
+      await isolate.count([{ counter: await addressOf(counter), by: 1n }])
+      await isolate.settle()
+    }
   }
 
   /** Checks that what counts has a name, also once those of counters that are gone have been pruned. */
@@ -186,7 +254,7 @@ class Everything {
   }
 
   #open(place: number): TestIsolate {
-    return new TestIsolate(this.#lossy, place < 2 ? { queue: batchQueue(this.#queue) } : {})
+    return new TestIsolate(this.#any, place < 2 ? { queue: batchQueue(this.#queue) } : {}, ALSO)
   }
 
   async #restart(): Promise<void> {
@@ -199,18 +267,63 @@ class Everything {
   async #limit(): Promise<void> {
     // An integer: vtgate takes no other.
     const ms = Math.ceil(2 * STATEMENTS_OF_A_CHANGE * this.#network.statementMs)
-    await this.#db.behave({ transactionMs: Math.max(TRANSACTION_MS, ms) })
+    await this.#behave({ transactionMs: Math.max(TRANSACTION_MS, ms) })
+    await this.#moment(1_000)
+  }
+
+  /** Makes the clock of an isolate, or of the database, jump ahead by an hour, or back. */
+  async #jump(clockSeconds: number): Promise<void> {
+    await this.#moment(1_000)
+    const ahead = this.#random.pick([0, HOUR_MS])
+    if (this.#random.chance(0.3)) await this.#behave({ clockSeconds: clockSeconds + ahead / 1_000 })
+    else this.#random.pick(this.#clocks).aheadMs = ahead
+    this.#done.jumps++
+  }
+
+  async #outage(): Promise<void> {
+    await this.#moment(4_000)
+    for (let bursts = this.#random.between(1, 4); bursts > 0; bursts--) {
+      this.#network.outage(this.#random.between(20, 400))
+      await this.#moment(600)
+    }
+    this.#done.outages++
+  }
+
+  async #restRollUps(): Promise<void> {
+    await this.#moment(10_000)
+    this.#rollUpsRestUntil = performance.now() + ROLL_UPS_REST_MS
+    await new Promise((resolve) => setTimeout(resolve, ROLL_UPS_REST_MS))
+  }
+
+  /** Makes names of deleted counters old enough to be pruned, although isolates still believe in them. */
+  async #age(): Promise<void> {
+    const { rows } = await this.#db.execute(
+      'SELECT record_type, record_id FROM counters WHERE gone_hour > 100 LIMIT 20',
+    )
+    for (const { record_type, record_id } of rows) {
+      const sql = 'UPDATE counters SET gone_hour = gone_hour - 3 WHERE record_type = ? AND record_id = ?'
+      await this.#db.execute(sql, [record_type, record_id])
+    }
+    this.#done.aged += rows.length
     await this.#moment(1_000)
   }
 
   /** Sends a request to any isolate. Those without a queue are the last two. */
-  async #send(increments: readonly Increment[], key?: bigint, mayQueue = true): Promise<Fate> {
-    const isolate = this.#isolates[this.#random.between(mayQueue ? 0 : 2, 3)]!
+  async #send(increments: readonly Increment[], key?: bigint | readonly bigint[], mayQueue = true): Promise<Fate> {
+    const place = this.#random.between(mayQueue ? 0 : 2, 3)
     const counted = await Promise.all(
-      increments.map(async (increment) => ({ counter: await addressOf(increment), by: BigInt(increment.by) })),
+      increments.map(async (increment, i) => {
+        const counter = await addressOf(increment)
+        this.#counters.set(counterId(counter), { type: increment.type, key: increment.key })
+        return { counter, by: BigInt(increment.by), ...(typeof key === 'object' && { key: key[i]! }) }
+      }),
     )
     try {
-      return await isolate.count(counted, key)
+      return await this.#clocks[place]!.run(() => {
+        const isolate = this.#isolates[place]!
+        if (typeof key !== 'object') return isolate.count(counted, key)
+        return isolate.visit(counted as unknown as Parameters<TestIsolate['visit']>[0])
+      })
     } catch (error) {
       if (error instanceof Overloaded) return 'refused'
       if (!passes(error)) throw error
@@ -219,7 +332,11 @@ class Everything {
   }
 
   /** Counts with a key, and repeats it until it is acknowledged. */
-  async #untilCounted(increments: readonly Increment[], key: bigint, mayQueue = true): Promise<Fate> {
+  async #untilCounted(
+    increments: readonly Increment[],
+    key: bigint | readonly bigint[],
+    mayQueue = true,
+  ): Promise<Fate> {
     for (;;) {
       const fate = await this.#send(increments, key, mayQueue)
       if (isAcknowledged(fate)) return fate
@@ -249,35 +366,62 @@ class Everything {
     this.#done.unkeyed++
   }
 
+  /** Counts a view, and in the visits once for each visitor. */
+  async #visit(): Promise<void> {
+    const { key } = this.#ofPool(this.#poolsOf('view'))
+    const visitor = this.#random.between(1, VISITORS)
+    const keys = await Promise.all([`view ${randomUUID()}`, `visit ${visitor} ${key}`].map(hash63))
+    const [view, visit] = (['view', 'visit'] as const).map((type) => ({ type, key, by: 1 }))
+    const fate = await this.#untilCounted([view!, visit!], keys)
+    this.#expected.record([view!], fate)
+    this.#expected.recordVisit(`${visitor}`, visit!, fate)
+    this.#done.visits++
+  }
+
+  #poolsOf(type: Counter['type']): readonly (readonly Counter[])[] {
+    return this.#pools.filter(([counter]) => counter!.type === type)
+  }
+
   #ofPool(pools = this.#pools): Increment {
     return { ...this.#random.pick(this.#random.pick(pools)), by: this.#random.between(1, 9) }
   }
 
   /**
    * Deletes or sets a counter, beside one increment, of which nobody knows whether it was before or after that. What was counted
-   * before is gone, what is counted after stays, however often the change is asked for.
+   * before is gone, what is counted after stays, however often the change is asked for. Some views are deleted with their visits,
+   * of which there are as many.
    */
   async #replace(): Promise<void> {
-    const counter: Counter = { type: 'page_view', key: `/once/${randomUUID()}` }
-    const count = async () => {
-      const increment = { ...counter, by: this.#random.between(1, 9) }
-      await this.#untilCounted([increment], random63(), false)
-      return increment
+    const withVisits = this.#random.chance(0.3)
+    const key = `/once/${randomUUID()}`
+    const count = async (): Promise<number> => {
+      const by = this.#random.between(1, 9)
+      await this.#untilCounted(
+        (withVisits ? (['view', 'visit'] as const) : (['page_view'] as const)).map((type) => ({ type, key, by })),
+        random63(),
+        false,
+      )
+      return by
     }
-    const address = await addressOf(counter)
+    const record = (by: number, fate: Fate) => {
+      if (withVisits) this.#expected.recordPair({ type: 'view', key, by }, { type: 'visit', key, by }, fate)
+      else this.#expected.record([{ type: 'page_view', key, by }], fate)
+    }
+    const address = await addressOf({ type: withVisits ? 'view' : 'page_view', key })
+    const also = withVisits ? [RECORD_TYPES.visit] : []
     for (let times = this.#random.between(1, 3); times > 0; times--) await count()
     if (this.#random.chance(0.3)) await this.#moment(1_000)
-    const isDeletion = this.#random.chance(0.6)
+    const isDeletion = withVisits || this.#random.chance(0.6)
     const to = isDeletion ? 0 : this.#random.between(-1_000, 1_000)
     const change = (key: bigint) =>
       isDeletion
-        ? moveCounter(this.#ledger, address, { kind: 'delete', target: null, also: [], below: null, key })
-        : setCounter(this.#ledger, address, { count: BigInt(to), id: key, at: new Date() })
+        ? moveCounter(this.#ledger(), address, { kind: 'delete', target: null, also, below: null, key })
+        : setCounter(this.#ledger(), address, { count: BigInt(to), id: key, at: new Date() })
     const keys = this.#random.chance(0.5) ? [random63()] : [random63(), random63()]
     const [beside, ...made] = await Promise.all([count(), ...keys.map((key) => this.#untilKnown(() => change(key)))])
-    this.#expected.record([beside], 'unknown')
-    this.#expected.record([{ ...counter, by: to }], 'counted')
-    for (let times = this.#random.between(0, 2); times > 0; times--) this.#expected.record([await count()], 'counted')
+    record(beside, 'unknown')
+    record(to, 'counted')
+    for (let times = this.#random.between(0, 2); times > 0; times--) record(await count(), 'counted')
     // Of two deletions, one may have been refused.
     for (const key of keys.filter((_, i) => made[i])) await this.#untilKnown(() => change(key))
     this.#done[isDeletion ? 'deletions' : 'settings']++
@@ -289,7 +433,9 @@ class Everything {
     const [source, target] = [await addressOf(this.#random.pick(pool)), await addressOf(this.#random.pick(pool))]
     if (source.recordId === target.recordId) return
     const kind = this.#random.pick(['rename', 'merge'] as const)
-    const move = (key: bigint | null) => moveCounter(this.#ledger, source, { kind, target, also: [], below: null, key })
+    // Views take their visits along.
+    const also = pool[0]!.type === 'view' ? [RECORD_TYPES.visit] : []
+    const move = (key: bigint | null) => moveCounter(this.#ledger(), source, { kind, target, also, below: null, key })
     if (this.#random.chance(0.3)) await this.#tolerant(move(null))
     else {
       const key = random63()
@@ -299,7 +445,10 @@ class Everything {
   }
 
   async #import(): Promise<void> {
-    const pools = this.#pools.filter(([counter]) => counter!.type === 'download')
+    const all = this.#poolsOf('download')
+    // Of several ranges, only an isolate with one can make it. The others know afterwards that it was made.
+    const wide = RANGES[0] === 1 && this.#random.chance(0.3)
+    const pools = wide ? all : [this.#random.pick(all)]
     const increments = Array.from({ length: this.#random.between(1, 5) }, () => this.#ofPool(pools))
     const rows = await Promise.all(
       increments.map(async (increment) => {
@@ -307,7 +456,9 @@ class Everything {
       }),
     )
     const options = { id: random63(), at: new Date() }
-    await this.#untilKnown(() => importCounts(this.#ledger, rows, options))
+    const bring = (on: FaultyDatabase) => importCounts(this.#ledger(on), rows, options)
+    expect(await this.#untilKnown(() => bring(wide ? this.#lossy[0]! : this.#any))).toBe(true)
+    expect(await this.#untilKnown(() => bring(this.#any))).toBe(true)
     this.#expected.record(increments, 'counted')
     this.#done.imports++
     await this.#moment(200)
@@ -319,10 +470,11 @@ class Everything {
 
   /** Rolls up, often as if some days ago. */
   async #rollUp(): Promise<void> {
+    if (performance.now() < this.#rollUpsRestUntil) return this.#moment(1_000)
     const at = new Date(Date.now() - this.#random.pick([0, 0, 0, 1, 2, 3, 4, 5, 6]) * DAY_MS)
     const pageSlots = this.#random.between(5, 300)
     const lease = this.#random.chance(0.3)
-    await this.#tolerant(rollUp(this.#ledger, { at, pageSlots, maxStatements: 1_000, maxSeconds: 5, lease }))
+    await this.#tolerant(rollUp(this.#ledger(), { at, pageSlots, maxStatements: 1_000, maxSeconds: 5, lease }))
     this.#done.rollUps++
     await this.#moment(200)
   }
@@ -330,9 +482,9 @@ class Everything {
   /** Deletes old hours, the slots of finished requests, and names. */
   async #expire(): Promise<void> {
     const options = { hourDays: HOUR_DAYS, pageHours: this.#random.between(5, 200), maxStatements: 100, at: new Date() }
-    await this.#tolerant(expireHours(this.#lossy, { ...options, recordTypes: [1, 2] }))
-    await this.#tolerant(pruneNames(withRetries(this.#lossy)))
-    await this.#pruner.run(this.#lossy)
+    await this.#tolerant(expireHours(this.#any, { ...options, recordTypes: Object.values(RECORD_TYPES) }))
+    await this.#tolerant(pruneNames(withRetries(this.#any)))
+    await this.#pruner.run(this.#any)
     this.#done.expired++
     await this.#moment(500)
   }
@@ -344,7 +496,7 @@ class Everything {
     const next = () => this.#waiting.splice(this.#random.between(0, this.#waiting.length - 1), 1)
     const some = Array.from({ length: Math.min(this.#waiting.length, this.#random.between(0, 5)) }, next).flat()
     this.#waiting.push(...some.filter(() => this.#random.chance(0.2)).map((delivery) => delivery.again()))
-    const context = { db: this.#lossy, keptHours: keptHours(24), deadLetters: null }
+    const context = { db: this.#any, keptHours: keptHours(24), deadLetters: null }
     const { applied, dead } = await consume(context, some, new Date())
     expect(dead).toEqual([])
     const more = some.filter(({ fate }) => fate !== 'acknowledged' || this.#random.chance(0.3))
@@ -356,7 +508,7 @@ class Everything {
   async #read(): Promise<void> {
     const pool = this.#random.pick(this.#pools)
     const addresses = await Promise.all(pool.map(addressOf))
-    const acknowledged = this.#expected.acknowledged(pool[0]!.key)
+    const acknowledged = this.#expected.acknowledged(pool[0]!)
     const counts = (await readCounters(this.#db, addresses)).map(countIn)
     const sum = counts.reduce((sum, count) => sum + count)
     if (sum < acknowledged || counts.some((count) => count < 0n)) {
@@ -405,8 +557,10 @@ async function addressOf(counter: Counter): Promise<CounterAddress> {
   return { ...(await recordOf(counter)), name: counter.key }
 }
 
-/** Whether an error may be met on such a network, and does not come from a mistake of ours. */
+/** Whether an error may be met on such a network, with such clocks, and does not come from a mistake of ours. */
 function passes(error: unknown): boolean {
   if (error instanceof Overtaken) return true
-  return error instanceof DatabaseFailure && ['unavailable', 'contention'].includes(error.kind)
+  if (!(error instanceof DatabaseFailure)) return false
+  // A batch that has waited for an hour, by a clock that jumped, is given up.
+  return ['unavailable', 'contention'].includes(error.kind) || error.message.includes('no request was there')
 }

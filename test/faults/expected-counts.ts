@@ -34,6 +34,7 @@ export class ExpectedCounts {
   readonly #visits = new Map<string, Answered>()
   readonly #pairs = new Map<string, readonly [Increment, Increment]>()
   readonly #acknowledged = new Map<string, number>()
+  readonly #ranges: number
   /** The counters that are added up, by the name of each. */
   readonly #groups = new Map<string, readonly Counter[]>()
   /** Number of requests, by fate. */
@@ -41,17 +42,29 @@ export class ExpectedCounts {
   /** Number of increments. A request may have several. */
   increments = 0
 
+  /** @param ranges the most that an isolate has */
+  constructor(ranges: number = inject('ranges')) {
+    this.#ranges = ranges
+  }
+
   /** Adds counters up from now on, because they are renamed and merged. None of them may be below 0. All are in one range. */
   addUp(counters: readonly Counter[]): void {
     for (const counter of counters) this.#groups.set(nameOf(counter), counters)
   }
 
   record(given: readonly Increment[], fate: Fate): void {
-    const increments = given.map((increment) => ({ ...increment, ...this.#groups.get(nameOf(increment))?.[0] }))
+    const increments = given.map((increment) => this.#addedUp(increment))
     this.#count(increments, fate)
     this.#answered.push({ increments, fate })
     if (fate !== 'counted') return
-    for (const { key, by } of increments) this.#acknowledged.set(key, this.acknowledged(key) + by)
+    for (const increment of increments) {
+      this.#acknowledged.set(nameOf(increment), this.acknowledged(increment) + increment.by)
+    }
+  }
+
+  /** The same for the counter that stands for those that it is added up with. */
+  #addedUp(increment: Increment): Increment {
+    return { ...increment, ...this.#groups.get(nameOf(increment))?.[0] }
   }
 
   /** Records a visit, which counts once for each visitor, however often it is acknowledged. */
@@ -60,7 +73,7 @@ export class ExpectedCounts {
     const id = `${nameOf(visit)} ${visitor}`
     const known = this.#visits.get(id)
     if (known === undefined || (known.fate === 'unknown' && isAcknowledged(fate))) {
-      this.#visits.set(id, { increments: [visit], fate })
+      this.#visits.set(id, { increments: [this.#addedUp(visit)], fate })
     }
   }
 
@@ -80,9 +93,9 @@ export class ExpectedCounts {
     return Object.values(this.number).reduce((sum, requests) => sum + requests)
   }
 
-  /** The sum of the increments of a key that have been acknowledged as counted. */
-  acknowledged(key: string): number {
-    return this.#acknowledged.get(key) ?? 0
+  /** The sum of the increments of a counter that have been acknowledged as counted. */
+  acknowledged(counter: Counter): number {
+    return this.#acknowledged.get(nameOf(counter)) ?? 0
   }
 
   /** Checks all counters as of one instant, and then all totals. Call it only when nothing is in flight. */
@@ -99,7 +112,7 @@ export class ExpectedCounts {
       for (const id of all) stored.delete(id)
       stored.set(all[0]!, { count: counts.reduce((sum, count) => sum + count), pending: 0n, histories: [] })
     }
-    const requests = answered.flatMap((request) => partsOf(request, ids))
+    const requests = answered.flatMap((request) => partsOf(request, ids, this.#ranges))
     const uses = new Map<string, number>()
     for (const { increments } of requests) {
       for (const increment of increments) uses.set(nameOf(increment), (uses.get(nameOf(increment)) ?? 0) + 1)
@@ -140,9 +153,9 @@ export class ExpectedCounts {
 }
 
 /** The increments of a request in each range. */
-function partsOf({ increments, fate }: Answered, ids: ReadonlyMap<string, string>): Answered[] {
+function partsOf({ increments, fate }: Answered, ids: ReadonlyMap<string, string>, ranges: number): Answered[] {
   const recordId = (increment: Increment) => BigInt(ids.get(nameOf(increment))!.split('/')[1]!)
-  return [...byRange(increments, inject('ranges'), recordId).values()].map((part) => ({ increments: part, fate }))
+  return [...byRange(increments, ranges, recordId).values()].map((part) => ({ increments: part, fate }))
 }
 
 /** Whether the client was told that its increments count, now or once they come out of the queue. */

@@ -16,6 +16,8 @@ interface Finished {
 /** Ends the time for which slots of finished requests are kept, and prunes. */
 export class Pruner {
   deleted = 0
+  /** The slots that it found pending, although they are kept no longer, each time. */
+  pending = 0
   #finished: Finished[] = []
 
   finish(key: string, increments: readonly Increment[]): void {
@@ -28,6 +30,10 @@ export class Pruner {
     this.#finished = this.#finished.slice(settled.length)
     try {
       await age(db, settled)
+      const { rows } = await db.execute(
+        'SELECT COUNT(*) AS found FROM slotted_counters WHERE kept_until = 1 AND pending = 1',
+      )
+      this.pending += Number(rows[0]!.found)
       this.deleted += (await prune(db, { pageSlots: 50, maxStatements: 100 })).deleted
     } catch {
       // Faults strike here as well.

@@ -1,4 +1,4 @@
-import { Keys } from '../../src/counters/keys/keys.ts'
+import { Keys, type KeysOptions } from '../../src/counters/keys/keys.ts'
 import { NewKeyBudgets } from '../../src/counters/keys/new-key-budgets.ts'
 import { MAX_READ } from '../../src/counters/read/read-counters.ts'
 import { ReadsByRange, SharedReads } from '../../src/counters/read/shared-reads.ts'
@@ -21,7 +21,7 @@ export class TestIsolate {
   readonly #leading: Promise<unknown>[] = []
 
   /** @param db tries each statement once */
-  constructor(db: Executor, overrides: Partial<FlushContext> = {}) {
+  constructor(db: Executor, overrides: Partial<FlushContext> = {}, also: KeysOptions['also'] = new Map()) {
     const context = () => ({
       db,
       deadlineMs: DEADLINE_MS,
@@ -36,7 +36,7 @@ export class TestIsolate {
     this.counting = new CommitByRange(inEachRange(() => new GroupCommit(context())))
     this.#keys = new Keys({
       rules: new Map(),
-      also: new Map(),
+      also,
       budgets: new NewKeyBudgets([]),
       hasQueue: context().queue !== null,
       share: (read) =>
@@ -52,6 +52,14 @@ export class TestIsolate {
     const waitUntil = (work: Promise<unknown>) => void this.#leading.push(work)
     await this.#keys.ensure(counters, waitUntil)
     return this.counting.count(increments, { key, waitUntil, named: this.#keys.areNamed(counters) })
+  }
+
+  /** Counts as one visit does: the first counter is visited, and the others are of its type's `also`. Each has its own key. */
+  async visit(increments: readonly [Increment, ...Increment[]]): Promise<'counted' | 'queued'> {
+    const [{ counter }] = increments
+    const waitUntil = (work: Promise<unknown>) => void this.#leading.push(work)
+    await this.#keys.admits(counter, { waitUntil })
+    return this.counting.count(increments, { key: undefined, waitUntil, named: this.#keys.knows(counter) })
   }
 
   /** Waits for the work that its requests do after their answers. */
