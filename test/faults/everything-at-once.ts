@@ -139,7 +139,7 @@ class Everything {
       [1, () => this.#visit()],
       [2, () => this.#rollUp()],
       [2, () => this.#move()],
-      [1, () => this.#import()],
+      [2, () => this.#import()],
       [5, () => this.#replace()],
       [2, () => this.#deliver()],
       [1, () => this.#expire()],
@@ -411,7 +411,7 @@ class Everything {
     const also = withVisits ? [RECORD_TYPES.visit] : []
     for (let times = this.#random.between(1, 3); times > 0; times--) await count()
     if (this.#random.chance(0.3)) await this.#moment(1_000)
-    const isDeletion = withVisits || this.#random.chance(0.6)
+    const isDeletion = withVisits || this.#random.chance(0.5)
     const to = isDeletion ? 0 : this.#random.between(-1_000, 1_000)
     const change = (key: bigint) =>
       isDeletion
