@@ -3,7 +3,7 @@ import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { addToTotals, fitsTotal, outOfRange, recordAdjustments, type TotalsStore } from '../ledger/totals.ts'
-import { boundsOf, laneOf, rangeOf } from '../ranges.ts'
+import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
 /** The most statements of one attempt: totals, 2 for history, adjustments. */
@@ -27,7 +27,7 @@ interface CounterImport extends CounterAddress {
  * Adds counts from elsewhere to the totals of counters of one range: all of them or none. Dated counts go into the history, others
  * become adjustments. Every counter gets an adjustment, if only of 0: it says that days may exceed their hours.
  * @param options `id`: the hash of the idempotency key
- * @returns `repeated` if it was imported before, even if there were fewer ranges then
+ * @returns `repeated` if it was imported before, with any number of ranges
  * @throws {KeyReused} the id was used for other rows; nothing was changed
  * @throws {ChangeRefused} the counters are in different ranges; nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
@@ -41,17 +41,19 @@ export async function importCounts(
   const { db } = store
   const contents = await hash64(contentsOf(rows))
   const imports = sumByCounter(rows)
-  const { earlier, current } = keyPlaces(imports, db.ranges)
-  const stored = earlier.length === 0 ? null : await readContents(db, earlier, id)
+  const least = imports.reduce((least, { recordId }) => (recordId < least ? recordId : least), LARGEST_ID)
+  const stored = await readContents(db, keyPlaces(least), id)
   if (stored === contents) return 'repeated'
   if (stored !== null) throw new KeyReused()
-  if (current === null) throw new ChangeRefused('different_ranges')
+  const range = rangeOf(least, db.ranges)
+  if (imports.some(({ recordId }) => rangeOf(recordId, db.ranges) !== range))
+    throw new ChangeRefused('different_ranges')
   const undated = imports.map(({ recordType, recordId, undated }) => ({ recordType, recordId, amount: undated }))
   const days = imports.flatMap(({ recordType, recordId, days }) => {
     return days.map((day) => ({ recordType, recordId, ...day }))
   })
   const outcome = await makeChange(store, {
-    key: { recordId: current, hash: id, contents },
+    key: { recordId: boundsOf(range, db.ranges).first, hash: id, contents },
     counters: imports,
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
@@ -70,18 +72,13 @@ export async function importCounts(
 }
 
 /**
- * Where the key of an import is stored: at the first record id of its range. The number of ranges may have been raised since an
- * earlier request with the key, so it may also be at that of a larger range.
- * @returns `current`: `null` if the counters are in several of today's ranges
+ * Where the key of an import may be stored: at the first record id of its range. That range may have been larger or smaller when an
+ * earlier request with the key was made, but the smallest record id was in it.
  */
-function keyPlaces(counters: readonly CounterAddress[], ranges: number): { earlier: bigint[]; current: bigint | null } {
-  const places: (bigint | null)[] = []
-  for (let parts = 1; parts <= ranges; parts *= 2) {
-    const [range, ...others] = new Set(counters.map(({ recordId }) => rangeOf(recordId, parts)))
-    places.push(others.length === 0 ? boundsOf(range!, parts).first : null)
-  }
-  const current = places.at(-1)!
-  return { earlier: [...new Set(places)].filter((place) => place !== null && place !== current) as bigint[], current }
+function keyPlaces(least: bigint): bigint[] {
+  const places = new Set<bigint>()
+  for (let ranges = 1; ranges <= MAX_RANGES; ranges *= 2) places.add(boundsOf(rangeOf(least, ranges), ranges).first)
+  return [...places]
 }
 
 /** The same text for the same rows in any order. */
