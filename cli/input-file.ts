@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { mkdtemp, open, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
@@ -21,11 +23,30 @@ export interface InputFile {
  */
 export async function openInputFile(path: string): Promise<InputFile> {
   const size = path === '-' ? null : (await stat(path)).size
+  return inputFile(() => (path === '-' ? process.stdin : createReadStream(path)), size)
+}
+
+/**
+ * Opens a file as often as it is wanted. What can be read only once, such as standard input, is copied into a file that the
+ * system removes when the process ends.
+ *
+ * @throws {Error} if there is no such file
+ */
+export async function openAgain(path: string): Promise<() => InputFile> {
+  const about = path === '-' ? null : await stat(path)
+  if (about?.isFile()) return () => inputFile(() => createReadStream(path), about.size)
+  const folder = await mkdtemp(join(tmpdir(), 'slotted-counter-'))
+  const copy = await open(join(folder, 'input'), 'wx+', 0o600)
+  await rm(folder, { recursive: true })
+  for await (const chunk of path === '-' ? process.stdin : createReadStream(path)) await copy.appendFile(chunk)
+  return () => inputFile(() => copy.createReadStream({ start: 0, autoClose: false }), null)
+}
+
+function inputFile(open: () => AsyncIterable<Buffer>, size: number | null): InputFile {
   let bytes = 0
   async function* counted(): AsyncGenerator<Buffer> {
     // Opened only when it is read: a stream that fails without a listener ends the process.
-    const source: AsyncIterable<Buffer> = path === '-' ? process.stdin : createReadStream(path)
-    for await (const chunk of source) {
+    for await (const chunk of open()) {
       bytes += chunk.length
       yield chunk
     }

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { LineError } from './line-error.ts'
+import type { Mistakes } from './mistakes.ts'
 
 /** The longest row, in bytes. A longer one has a quotation mark that was never closed. */
 const MAX_CSV_BYTES = 64 * 1024
+const UNEVEN = ['CSV_RECORD_INCONSISTENT_COLUMNS', 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH']
 
 /** A row of a CSV file. */
 export interface CsvRecord {
@@ -18,14 +20,27 @@ export interface CsvRecord {
  * cells, unless they are quoted.
  *
  * @param columns names the columns, given the header
- * @throws {LineError} at the first row that is wrong
+ * @param mistakes gets the rows with more or fewer cells than the header
+ * @throws {LineError} at a row after which no other can be read
  */
 export async function* readCsvRecords(
   texts: AsyncIterable<string>,
   columns: (header: string[]) => string[],
+  mistakes: Mistakes,
 ): AsyncGenerator<CsvRecord> {
   const parser = Readable.from(texts).compose(
-    parse({ columns, info: true, trim: true, skip_empty_lines: true, max_record_size: MAX_CSV_BYTES }),
+    parse({
+      columns,
+      info: true,
+      trim: true,
+      skip_empty_lines: true,
+      max_record_size: MAX_CSV_BYTES,
+      skip_records_with_error: true,
+      on_skip: (error) => {
+        if (error === undefined || !UNEVEN.includes(error.code)) throw error
+        mistakes.add(lineErrorOf(error))
+      },
+    }),
   )
   try {
     for await (const { info, record } of parser as AsyncIterable<{
@@ -35,9 +50,7 @@ export async function* readCsvRecords(
       yield { line: info.lines, cells: record }
     }
   } catch (error) {
-    // The parser's own messages would repeat the text of the row.
-    if (error instanceof CsvError) throw new LineError(Number(error.lines ?? 1), reasonOf(error))
-    throw error
+    throw error instanceof CsvError ? lineErrorOf(error) : error
   }
 }
 
@@ -52,15 +65,12 @@ export function requireColumns(header: string[], columns: readonly string[], hin
   throw new LineError(1, `the header must have each of the columns ${columns.join(', ')} once; ${hint}`)
 }
 
-function reasonOf({ code, message }: CsvError): string {
-  switch (code) {
-    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
-    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
-      return 'the row has more or fewer cells than the header'
-    case 'CSV_QUOTE_NOT_CLOSED':
-    case 'CSV_MAX_RECORD_SIZE':
-      return `a quotation mark is not closed, or the row is longer than ${MAX_CSV_BYTES} bytes`
-    default:
-      return message.slice(0, 200)
-  }
+/** The parser's own messages would repeat the text of the row. */
+function lineErrorOf({ code, message, lines = 1 }: CsvError): LineError {
+  const reason = UNEVEN.includes(code)
+    ? 'the row has more or fewer cells than the header'
+    : code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE'
+      ? `a quotation mark is not closed, or the row is longer than ${MAX_CSV_BYTES} bytes`
+      : message.slice(0, 200)
+  return new LineError(Number(lines), reason)
 }

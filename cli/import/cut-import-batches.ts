@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { ImportRow } from './import-rows.ts'
+import type { ImportedCount } from './split-imports.ts'
 
 /** The most rows that POST /v1/imports accepts. */
 const MAX_ROWS = 1_000
 /** Bytes of JSON at which a batch ends. One more row still fits into what POST /v1/imports accepts. */
 const MAX_JSON_BYTES = 900_000
 
-/** Rows that are sent in one request. */
+/** Rows that are sent in one request, unless they are in several ranges. */
 export interface ImportBatch {
   idempotencyKey: string
-  counters: { type: string; key: string; count: number | string; day?: string }[]
+  counters: ImportedCount[]
   /** The line of each row in the file. */
   lines: number[]
 }

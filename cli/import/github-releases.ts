@@ -3,6 +3,7 @@ import { countOf } from './cell-values.ts'
 import type { DailyCounts } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
 import { LineError, quoted } from './line-error.ts'
+import type { Mistakes } from './mistakes.ts'
 
 /** The longest text. It is parsed at once. */
 const MAX_CHARACTERS = 256 * 1024 * 1024
@@ -12,9 +13,9 @@ const SHORTER = "jq '[.[] | {tag_name, assets: [.assets[] | {name, download_coun
  * Reads the releases of a repository as GitHub's API lists them: an array, arrays that follow each other or stand in an
  * array (the pages of the list), or single releases. The key of a download is `TAG/NAME`, the end of its address on GitHub.
  *
- * @throws {LineError} at the first release that is wrong
+ * @throws {LineError} at a text that is not JSON
  */
-export async function readGitHubReleases({ pieces }: InputText, counts: DailyCounts): Promise<void> {
+export async function readGitHubReleases({ pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
   const texts: string[] = []
   let characters = 0
   for await (const text of pieces) {
@@ -25,7 +26,7 @@ export async function readGitHubReleases({ pieces }: InputText, counts: DailyCou
     texts.push(text)
   }
   for (const { line, value } of parseJsonDocuments(texts.join(''))) {
-    for (const release of [value].flat(2)) addRelease(line, release, counts)
+    for (const release of [value].flat(2)) mistakes.try(() => addRelease(line, release, counts))
   }
 }
 

@@ -2,8 +2,9 @@ import { dayOfTime } from './cell-values.ts'
 import { readCsvRecords, requireColumns } from './csv-records.ts'
 import type { DailyCounts } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
-import { readJsonObjects } from './json-objects.ts'
+import { type JsonObject, readJsonObjects } from './json-objects.ts'
 import { LineError } from './line-error.ts'
+import type { Mistakes } from './mistakes.ts'
 
 /** The versions of the CSV export. They have the same columns where it matters. */
 const VERSIONS = ['1', '2']
@@ -15,21 +16,23 @@ const FALSE = ['false', 'f', '0']
  * Reads an export of GoatCounter: the CSV, a row for each page view; or of the JSON export `paths.jsonl` and after it
  * `hit_stats.jsonl`, the visits of each hour. Paths are as browsers encode them, without slashes at the end, with queries.
  *
- * @throws {LineError} at the first row that is wrong
+ * @throws {LineError} at a row after which no other can be read
  */
-export async function readGoatCounterExport({ isJson, pieces }: InputText, counts: DailyCounts): Promise<void> {
-  await (isJson ? readJson(pieces, counts) : readCsv(pieces, counts))
+export async function readGoatCounterExport({ isJson, pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
+  await (isJson ? readJson(pieces, counts, mistakes) : readCsv(pieces, counts, mistakes))
 }
 
-async function readCsv(texts: AsyncIterable<string>, counts: DailyCounts): Promise<void> {
-  for await (const { line, cells } of readCsvRecords(texts, checkHeader)) {
-    const { Path = '', Event = '', Bot = '' } = cells
-    if (!/^\d{1,9}$/.test(Bot)) throw new LineError(line, 'Bot must be a whole number')
-    if (!TRUE.includes(Event) && !FALSE.includes(Event)) throw new LineError(line, 'Event must be true or false')
-    const day = dayOfTime(line, 'Date', cells.Date)
-    if (Number(Bot) > 0) counts.leaveOut('bots')
-    else if (TRUE.includes(Event)) counts.leaveOut('events')
-    else counts.addPath(line, Path, 1n, day)
+async function readCsv(texts: AsyncIterable<string>, counts: DailyCounts, mistakes: Mistakes): Promise<void> {
+  for await (const { line, cells } of readCsvRecords(texts, checkHeader, mistakes)) {
+    mistakes.try(() => {
+      const { Path = '', Event = '', Bot = '' } = cells
+      if (!/^\d{1,9}$/.test(Bot)) throw new LineError(line, 'Bot must be a whole number')
+      if (!TRUE.includes(Event) && !FALSE.includes(Event)) throw new LineError(line, 'Event must be true or false')
+      const day = dayOfTime(line, 'Date', cells.Date)
+      if (Number(Bot) > 0) counts.leaveOut('bots')
+      else if (TRUE.includes(Event)) counts.leaveOut('events')
+      else counts.addPath(line, Path, 1n, day)
+    })
   }
 }
 
@@ -47,9 +50,9 @@ function checkHeader([first = '', ...others]: string[]): string[] {
   return requireColumns(['Path', ...others], COLUMNS, 'pass the export as GoatCounter wrote it')
 }
 
-async function readJson(texts: AsyncIterable<string>, counts: DailyCounts): Promise<void> {
+async function readJson(texts: AsyncIterable<string>, counts: DailyCounts, mistakes: Mistakes): Promise<void> {
   const paths = new Map<unknown, { path: string; isEvent: boolean }>()
-  for await (const { line, members } of readJsonObjects(texts)) {
+  const add = ({ line, members }: JsonObject) => {
     const { id, path, event, hour, path_id: pathId, count } = members
     if (id !== undefined && typeof path === 'string') {
       paths.set(id, { path, isEvent: event !== undefined && TRUE.includes(String(event)) })
@@ -67,4 +70,5 @@ async function readJson(texts: AsyncIterable<string>, counts: DailyCounts): Prom
     } else
       throw new LineError(line, 'this is neither of paths.jsonl nor of hit_stats.jsonl; pass these two files alone')
   }
+  for await (const object of readJsonObjects(texts, mistakes)) mistakes.try(() => add(object))
 }

@@ -4,6 +4,7 @@ import { readCsvRecords } from './csv-records.ts'
 import type { InputText } from './input-text.ts'
 import { readJsonObjects } from './json-objects.ts'
 import { LineError } from './line-error.ts'
+import type { Mistakes } from './mistakes.ts'
 
 const COLUMNS = ['type', 'key', 'count', 'day']
 
@@ -21,18 +22,20 @@ export interface ImportRow {
 /**
  * Reads rows from CSV with a header or from JSON lines, without loading the whole file into memory.
  *
- * @throws {LineError} at the first row that is wrong
+ * @param mistakes gets the lines that are wrong
+ * @throws {LineError} at a line after which no other can be read
  */
-export async function* readImportRows({ isJson, pieces }: InputText): AsyncGenerator<ImportRow> {
+export async function* readImportRows({ isJson, pieces }: InputText, mistakes: Mistakes): AsyncGenerator<ImportRow> {
   if (isJson) {
-    for await (const { line, members } of readJsonObjects(pieces)) {
-      const unknown = Object.keys(members).some((name) => !COLUMNS.includes(name))
-      if (unknown) throw new LineError(line, `an object may have ${COLUMNS.join(', ')}, and nothing else`)
-      yield importRow(line, members)
+    for await (const { line, members } of readJsonObjects(pieces, mistakes)) {
+      const row = mistakes.try(() => importRow(line, members))
+      if (row !== undefined) yield row
     }
   } else {
-    for await (const { line, cells } of readCsvRecords(pieces, checkHeader)) {
-      yield importRow(line, { ...cells, key: unescapeFormulas(cells.key!), day: cells.day || undefined })
+    for await (const { line, cells } of readCsvRecords(pieces, checkHeader, mistakes)) {
+      const members = { ...cells, key: unescapeFormulas(cells.key!), day: cells.day || undefined }
+      const row = mistakes.try(() => importRow(line, members))
+      if (row !== undefined) yield row
     }
   }
 }
@@ -48,8 +51,9 @@ function checkHeader(header: string[]): string[] {
   )
 }
 
-function importRow(line: number, { type, key, count, day }: Record<string, unknown>): ImportRow {
+function importRow(line: number, { type, key, count, day, ...others }: Record<string, unknown>): ImportRow {
   const wrong = (message: string) => new LineError(line, message)
+  if (Object.keys(others).length > 0) throw wrong(`an object may have ${COLUMNS.join(', ')}, and nothing else`)
   if (typeof type !== 'string' || type === '') throw wrong('type must be the name of a counter type')
   if (typeof key !== 'string' || key === '') throw wrong('key must be a text that is not empty')
   if (typeof count !== 'string' || !/^-?\d{1,19}$/.test(count)) throw wrong('count must be a whole number')

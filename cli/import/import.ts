@@ -1,24 +1,23 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import { InvalidArgumentError, Option, program } from 'commander'
-import { addressOfKey, type KeyedType } from '../../src/counters/keys/counter-address.ts'
+import type { KeyedType } from '../../src/counters/keys/counter-address.ts'
 import { commandName } from '../command-name.ts'
 import { exportPages } from '../export/export-pages.ts'
-import { openInputFile } from '../input-file.ts'
+import { type InputFile, openAgain } from '../input-file.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { configuredTypes, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { isDay } from './cell-values.ts'
-import { type ImportBatch, importBatches } from './cut-import-batches.ts'
+import { checkRows } from './check-rows.ts'
+import { importBatches } from './cut-import-batches.ts'
 import { DailyCounts } from './daily-counts.ts'
 import { type ImportRow, readImportRows } from './import-rows.ts'
 import { type InputText, readText } from './input-text.ts'
-import { LineError } from './line-error.ts'
+import { Mistakes } from './mistakes.ts'
 import { OTHER_COUNTERS, toolOf } from './other-counters.ts'
 import { SimilarKeys } from './similar-keys.ts'
-
-/** The most mistakes that are listed. */
-const MAX_LISTED = 10
+import { SplitImports } from './split-imports.ts'
 
 program
   .name(commandName('import'))
@@ -54,8 +53,7 @@ compression do not matter. Therefore:
 - Put later rows into a separate file. Rows appended to this file change its last batch, and the whole batch would be
   added again.
 
-A file is checked before anything is sent. If a row is wrong, nothing is imported, and the message names its line. From
-standard input, the rows before that line are imported.
+Everything is checked before anything is sent. If lines are wrong, nothing is imported, and the message names them.
 
 The export command puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
 apostrophe before = + - @, a tab or a line break.
@@ -93,8 +91,8 @@ interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
 const began = Date.now()
 const done = { rows: 0, repeated: 0, requests: 0, retries: 0 }
-/** The tool that wrote the file; `undefined`: it has rows. */
-let tool = from
+/** The batch that is being imported: the lines of its rows, the indexes of those that are left, and the last line before it. */
+let batch: { unit: string; lines: number[]; left: Set<number>; before: number | undefined } | null = null
 const worker = new WorkerClient({
   url: options.url,
   token: options.token,
@@ -105,53 +103,27 @@ const worker = new WorkerClient({
   },
 })
 
-async function* chunksOfFile(): AsyncGenerator<Buffer> {
-  const { chunks, bytesRead } = await openInputFile(file)
+async function* chunksOf({ chunks, bytesRead }: InputFile): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     interrupted.signal.throwIfAborted()
-    // An export is read to its end before the first row is imported.
-    if (tool !== undefined) sayProgress(`${Math.round(bytesRead() / 1_000_000)} MB read`)
+    if (batch === null) sayProgress(`${Math.round(bytesRead() / 1_000_000)} MB read`)
     yield chunk
   }
 }
 
 /** Sums what the export of another tool holds, and says what it leaves out. */
-async function sumExport(name: string, text: InputText): Promise<ImportRow[]> {
+async function sumExport(name: string, text: InputText, mistakes: Mistakes): Promise<ImportRow[]> {
   const { type: usual, read, neverImported } = OTHER_COUNTERS[name]!
   const rules = { type: type ?? usual, prefix: prefix ?? '', query, ...(before !== undefined && { before }) }
   const counts = new DailyCounts(rules)
-  await read(text, counts)
+  await read(text, counts, mistakes)
+  mistakes.throwIfAny()
   const rows = counts.rows()
   const sum = rows.reduce((sum, { count }) => sum + count, 0n)
   console.log(`Read: ${sum} counts of ${name} in ${rows.length} rows, one for each key and day.`)
   const leftOut = [...counts.leftOut].map(([reason, count]) => `${reason} (${count})`).join(', ')
   if (leftOut !== '') console.log(`Left out: ${leftOut}.`)
   console.log(`Never imported: ${neverImported}.`)
-  return rows
-}
-
-/** Looks for mistakes before anything is imported. Returns the number of rows. */
-async function check(
-  all: AsyncIterable<ImportRow> | Iterable<ImportRow>,
-  types: ReadonlyMap<string, KeyedType>,
-): Promise<number> {
-  const mistakes: string[] = []
-  let rows = 0
-  for await (const { line, type: name, key } of all) {
-    const type = types.get(name)
-    if (type === undefined) {
-      if (tool !== undefined) {
-        throw new RefusedError(
-          `the Worker has no counter type "${name}"; with --type, choose ${[...types.keys()].join(', ')}`,
-        )
-      }
-      mistakes.push(`line ${line}: type is not a configured counter type`)
-    } else await addressOfKey(type, key).catch(({ message }: Error) => mistakes.push(`line ${line}: key ${message}`))
-    if (mistakes.length === MAX_LISTED) break
-    rows++
-    interrupted.signal.throwIfAborted()
-  }
-  if (mistakes.length > 0) throw new RefusedError(`the Worker does not count these rows:\n${mistakes.join('\n')}`)
   return rows
 }
 
@@ -168,71 +140,85 @@ async function compareKeys(rows: readonly ImportRow[], types: ReadonlyMap<string
   if (summary !== null) console.log(summary)
 }
 
-async function send({ idempotencyKey, counters, lines }: ImportBatch): Promise<void> {
-  try {
-    const { repeated } = await worker.post('/v1/imports', { counters }, idempotencyKey)
-    done.requests++
-    done.rows += counters.length
-    if (repeated) done.repeated += counters.length
-  } catch (error) {
-    if (!(error instanceof RefusedError) || error.errors.length === 0) throw error
-    const listed = error.errors.slice(0, MAX_LISTED).map(({ field, message }) => {
-      const [, index, name] = /^counters\.(\d+)\.(\w+)$/.exec(field) ?? []
-      return index === undefined ? `${field} ${message}` : `line ${lines[Number(index)]}: ${name} ${message}`
-    })
-    const more = error.errors.length > MAX_LISTED ? `\n(and ${error.errors.length - MAX_LISTED} more)` : ''
-    throw new RefusedError(`the Worker refuses these rows:\n${listed.join('\n')}${more}`)
-  }
-}
-
 function summary(): string {
   const seconds = ((Date.now() - began) / 1_000).toFixed(1)
   const before = done.repeated > 0 ? `, ${done.repeated} of them had been imported before and were not added again` : ''
   return `${done.rows} rows imported${before}. ${done.requests} requests, ${done.retries} retries, ${seconds} s.`
 }
 
-async function importRows(rows: AsyncIterable<ImportRow>, total: number | null): Promise<void> {
-  for await (const batch of importBatches(rows, options.name)) {
-    await send(batch)
-    sayProgress(`${done.rows}${total === null ? '' : ` of ${total}`} rows imported`)
+/** @param unit what the numbers of rows are numbers of */
+async function importRows(
+  rows: AsyncIterable<ImportRow> | Iterable<ImportRow>,
+  { unit, total, changed }: { unit: string; total: number; changed: Mistakes },
+): Promise<void> {
+  const imports = new SplitImports(worker)
+  for await (const { idempotencyKey, counters, lines } of importBatches(rows, options.name)) {
+    // The file may have changed since it was checked.
+    changed.throwIfAny()
+    const left = new Set(lines.keys())
+    batch = { unit, lines, left, before: batch?.lines.at(-1) }
+    for await (const { rows, repeated } of imports.send(idempotencyKey, counters)) {
+      for (const row of rows) left.delete(row)
+      done.requests++
+      done.rows += rows.length
+      if (repeated) done.repeated += rows.length
+      sayProgress(`${done.rows} of ${total} rows imported`)
+    }
   }
   endProgress()
   console.log(summary())
   if (done.rows === 0) console.error('The file has no rows to import.')
 }
 
+/** Which lines are imported and which are not. @param isRefused whether the last request certainly imported nothing */
+function whereStopped({ unit, lines, left, before }: NonNullable<typeof batch>, isRefused: boolean): string {
+  const some = [...left].slice(0, 10).map((row) => lines[row])
+  return (
+    (before === undefined ? '' : `All ${unit} up to ${before} are imported. `) +
+    `Of ${unit} ${lines[0]} to ${lines.at(-1)}, ${left.size} are not${isRefused ? '' : ' (unless by the last request)'}: ` +
+    `${some.join(', ')}${left.size > some.length ? ', …' : ''}.`
+  )
+}
+
 try {
-  const first = await readText(chunksOfFile())
-  tool ??= toolOf(first)
+  const open = await openAgain(file)
+  const text = () => readText(chunksOf(open()))
+  const first = await text()
+  const tool = from ?? toolOf(first)
   if (tool === undefined && ((type ?? prefix ?? before) !== undefined || !query)) {
     throw new RefusedError(
       '--type, --prefix, --before and --no-query are for exports of other counters; this file has rows',
     )
   }
-  const sums = tool === undefined ? null : await sumExport(tool, first)
-  let unread: InputText | null = first
-  async function* rows(): AsyncGenerator<ImportRow> {
-    if (sums !== null) return yield* sums
-    const text = unread ?? (await readText(chunksOfFile()))
-    unread = null
-    yield* readImportRows(text)
+  const mistakes = new Mistakes()
+  const sums = tool === undefined ? null : await mistakes.all(() => sumExport(tool, first, mistakes))
+  const read = async function* (mistakes: Mistakes) {
+    yield* sums ?? readImportRows(await text(), mistakes)
   }
   const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
-  // Standard input cannot be read twice. Sums are in memory.
-  const total = sums === null && file === '-' && !dryRun ? null : await check(rows(), types)
+  const unknown = sums?.find(({ type }) => !types.has(type))?.type
+  if (unknown !== undefined) {
+    throw new RefusedError(
+      `the Worker has no counter type "${unknown}"; with --type, choose ${[...types.keys()].join(', ')}`,
+    )
+  }
+  const total = await mistakes.all(() => checkRows(read, types, worker, mistakes))
   if (sums !== null) await compareKeys(sums, types)
+  const changed = new Mistakes()
   if (dryRun) console.log(`Rows that would be imported: ${total}. Nothing was changed.`)
-  else await importRows(rows(), total)
+  else if (sums === null) await importRows(read(changed), { unit: 'lines', total, changed })
+  else
+    await importRows(
+      sums.map((row, i) => ({ ...row, line: i + 1 })),
+      { unit: 'rows', total, changed },
+    )
 } catch (error) {
   endProgress()
-  const reason = stopReason(error, interrupted)
-  console.error(`${reason}.\nSo far: ${summary()}`)
-  const isFinal =
-    error instanceof RefusedError || error instanceof LineError || (error instanceof Error && 'code' in error)
-  if (interrupted.signal.aborted || !isFinal) {
-    console.error('Run the same command again to continue. Nothing is added twice.')
-  } else if (done.rows > 0) {
-    console.error('Correct the line and run the command again to continue. The rows before it are not added twice.')
+  console.error(`${stopReason(error, interrupted)}.\nSo far: ${summary()}`)
+  if (batch !== null) console.error(whereStopped(batch, error instanceof RefusedError && done.retries === 0))
+  const isFinal = error instanceof RefusedError || (error instanceof Error && 'code' in error)
+  if (interrupted.signal.aborted || batch !== null || !isFinal) {
+    console.error('Run the same command again, with the same file, to import the rest. Nothing is added twice.')
   }
   process.exitCode = interrupted.signal.aborted ? 130 : 1
 }

@@ -1,6 +1,7 @@
 import { numberDigits } from '../exact-json.ts'
 import { splitLines } from '../lines.ts'
 import { LineError } from './line-error.ts'
+import type { Mistakes } from './mistakes.ts'
 
 /** The longest line. */
 const MAX_CHARACTERS = 64 * 1024
@@ -15,28 +16,25 @@ export interface JsonObject {
 /**
  * Reads JSON lines, one object a line. Blank lines are skipped.
  *
- * @throws {LineError} at the first line that is no object
+ * @param mistakes gets the lines that are no objects
  */
-export async function* readJsonObjects(texts: AsyncIterable<string>): AsyncGenerator<JsonObject> {
+export async function* readJsonObjects(texts: AsyncIterable<string>, mistakes: Mistakes): AsyncGenerator<JsonObject> {
   let line = 0
   for await (const text of splitLines(texts, MAX_CHARACTERS + 1)) {
     line++
-    const begin = text.trimStart()
-    if (begin === '') continue
-    if (begin.startsWith('['))
-      throw new LineError(line, "JSON arrays are not read; write one object a line, for example with: jq -c '.[]'")
-    if (text.length > MAX_CHARACTERS) throw new LineError(line, `the line is longer than ${MAX_CHARACTERS} characters`)
-    const value = parseJson(text)
-    if (typeof value !== 'object' || value === null)
-      throw new LineError(line, 'this is not JSON lines; write one object a line')
-    yield { line, members: value as Record<string, unknown> }
+    if (text.trimStart() === '') continue
+    const members = mistakes.try(() => membersOf(line, text))
+    if (members !== undefined) yield { line, members }
   }
 }
 
-function parseJson(text: string): unknown {
+function membersOf(line: number, text: string): Record<string, unknown> {
+  if (text.trimStart().startsWith('['))
+    throw new LineError(line, "JSON arrays are not read; write one object a line, for example with: jq -c '.[]'")
+  if (text.length > MAX_CHARACTERS) throw new LineError(line, `the line is longer than ${MAX_CHARACTERS} characters`)
   try {
-    return JSON.parse(text, numberDigits)
-  } catch {
-    return undefined
-  }
+    const value: unknown = JSON.parse(text, numberDigits)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {}
+  throw new LineError(line, 'this is not JSON lines; write one object a line')
 }

@@ -2,6 +2,7 @@ import type { DailyCounts } from './daily-counts.ts'
 import { readGitHubReleases } from './github-releases.ts'
 import { readGoatCounterExport } from './goatcounter-export.ts'
 import type { InputText } from './input-text.ts'
+import type { Mistakes } from './mistakes.ts'
 import { readPlausibleExport } from './plausible-export.ts'
 import { readUmamiExport } from './umami-export.ts'
 
@@ -11,8 +12,8 @@ export interface OtherCounter {
   type: string
   /** Its columns, or members of its JSON, by which a file is recognized: all of one list. */
   columns: readonly (readonly string[])[]
-  /** Adds up what an export holds. */
-  read: (text: InputText, counts: DailyCounts) => Promise<void>
+  /** Adds up what an export holds, and notes the lines that are wrong. */
+  read: (text: InputText, counts: DailyCounts, mistakes: Mistakes) => Promise<void>
   /** What has no place in a counter. */
   neverImported: string
 }

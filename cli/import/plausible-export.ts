@@ -2,6 +2,7 @@ import { countOf, dayOf } from './cell-values.ts'
 import { readCsvRecords, requireColumns } from './csv-records.ts'
 import { type DailyCounts, escapeDecoded } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
+import type { Mistakes } from './mistakes.ts'
 
 const COLUMNS = ['date', 'page', 'pageviews']
 
@@ -9,14 +10,15 @@ const COLUMNS = ['date', 'page', 'pageviews']
  * Reads `imported_pages_….csv` of a Plausible export: the page views of each page and day. Plausible decodes paths
  * (`lib/plausible/ingestion/request.ex`).
  *
- * @throws {LineError} at the first row that is wrong
+ * @throws {LineError} at a row after which no other can be read
  */
-export async function readPlausibleExport({ pieces }: InputText, counts: DailyCounts): Promise<void> {
-  const records = readCsvRecords(pieces, (header) =>
-    requireColumns(header, COLUMNS, "of Plausible's files, pass imported_pages_….csv alone"),
-  )
-  for await (const { line, cells } of records) {
-    const day = dayOf(line, 'date', cells.date)
-    counts.addPath(line, escapeDecoded(cells.page!), countOf(line, 'pageviews', cells.pageviews), day)
+export async function readPlausibleExport({ pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
+  const checkHeader = (header: string[]) =>
+    requireColumns(header, COLUMNS, "of Plausible's files, pass imported_pages_….csv alone")
+  for await (const { line, cells } of readCsvRecords(pieces, checkHeader, mistakes)) {
+    mistakes.try(() => {
+      const day = dayOf(line, 'date', cells.date)
+      counts.addPath(line, escapeDecoded(cells.page!), countOf(line, 'pageviews', cells.pageviews), day)
+    })
   }
 }

@@ -3,6 +3,7 @@ import { readCsvRecords, requireColumns } from './csv-records.ts'
 import { type DailyCounts, escapeDecoded } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
 import { LineError } from './line-error.ts'
+import type { Mistakes } from './mistakes.ts'
 
 const COLUMNS = ['url_path', 'event_type', 'created_at']
 /** `EVENT_TYPE.pageView` of Umami (`src/lib/constants.ts`). */
@@ -12,18 +13,19 @@ const PAGE_VIEW = '1'
  * Reads `website_event.csv` of an Umami export, or that table of its database as CSV: a row for each page view and event.
  * Umami decodes paths (`src/app/api/send/route.ts`) and stores their query in another column, but keeps the fragment.
  *
- * @throws {LineError} at the first row that is wrong
+ * @throws {LineError} at a row after which no other can be read
  */
-export async function readUmamiExport({ pieces }: InputText, counts: DailyCounts): Promise<void> {
-  const records = readCsvRecords(pieces, (header) =>
-    requireColumns(header, COLUMNS, "of Umami's files, pass website_event.csv alone"),
-  )
-  for await (const { line, cells } of records) {
-    const { url_path: path, event_type: type } = cells
-    if (!/^\d$/.test(type!)) throw new LineError(line, 'event_type must be a digit')
-    const day = dayOfTime(line, 'created_at', cells.created_at)
-    if (type !== PAGE_VIEW) counts.leaveOut('events')
-    // ClickHouse writes NULL like this.
-    else counts.addPath(line, path === '\\N' ? '' : escapeDecoded(path!), 1n, day)
+export async function readUmamiExport({ pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
+  const checkHeader = (header: string[]) =>
+    requireColumns(header, COLUMNS, "of Umami's files, pass website_event.csv alone")
+  for await (const { line, cells } of readCsvRecords(pieces, checkHeader, mistakes)) {
+    mistakes.try(() => {
+      const { url_path: path, event_type: type } = cells
+      if (!/^\d$/.test(type!)) throw new LineError(line, 'event_type must be a digit')
+      const day = dayOfTime(line, 'created_at', cells.created_at)
+      if (type !== PAGE_VIEW) counts.leaveOut('events')
+      // ClickHouse writes NULL like this.
+      else counts.addPath(line, path === '\\N' ? '' : escapeDecoded(path!), 1n, day)
+    })
   }
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { InvalidArgumentError, program } from 'commander'
 import { commandName } from '../command-name.ts'
+import { SplitImports } from '../import/split-imports.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
@@ -84,12 +85,16 @@ const worker = new WorkerClient({
   },
 })
 
+const imports = new SplitImports(worker)
+
 /** Sends a batch. Its key makes it safe to send it again. @returns whether the Worker had counted it */
 async function send({ idempotencyKey, increments }: ReplayBatch, memory: RunMemory): Promise<boolean> {
   if (options.dated) {
     const counters = increments.map(({ by, ...where }) => ({ ...where, count: by }))
     try {
-      return (await worker.post('/v1/imports', { counters }, idempotencyKey)).repeated
+      let isRepeated = true
+      for await (const { repeated } of imports.send(idempotencyKey, counters)) isRepeated &&= repeated
+      return isRepeated
     } catch (error) {
       // The same lines. An earlier version of the rules counted others of them.
       if (error instanceof RefusedError && error.code === 'idempotency_key_reused') return true

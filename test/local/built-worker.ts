@@ -5,19 +5,27 @@ import { buildWorker, startWorkerd, type Workerd } from '../../local/worker/work
 import { takeDatabase } from '../harness/taken-databases.ts'
 import { type Finally, stateDirectory } from './npm-script.ts'
 
+type TakenDatabase = Awaited<ReturnType<typeof takeDatabase>>
+
 /** The owner's token of the Workers under test. Not `local`, with which hostile requests, which name another host, got 503. */
 export const TOKEN = 'a-token-for-tests'
 
 /**
- * Starts the built Worker on bare workerd, with its own database. It stops at the end.
+ * Starts the built Worker on bare workerd. It stops at the end.
  *
  * @param settings variables that differ from wrangler.toml
+ * @param database that of another Worker. Default: its own.
  */
 export async function startBuiltWorker(
-  { settings = {}, inspectorPort }: { settings?: Record<string, unknown>; inspectorPort?: number } = {},
+  {
+    settings = {},
+    inspectorPort,
+    database,
+  }: { settings?: Record<string, unknown>; inspectorPort?: number; database?: TakenDatabase } = {},
   atEnd: Finally = onTestFinished,
-): Promise<{ workerd: Workerd; databaseUrl: string; mysqlUrl: string }> {
-  const { name, databaseUrl } = await takeDatabase()
+): Promise<{ workerd: Workerd; database: TakenDatabase; databaseUrl: string; mysqlUrl: string }> {
+  const taken = database ?? (await takeDatabase())
+  const { name, databaseUrl } = taken
   const workerd = await startWorkerd({
     script: await builtWorker(),
     directory: await stateDirectory(atEnd),
@@ -27,7 +35,7 @@ export async function startBuiltWorker(
     ...(inspectorPort !== undefined && { inspectorPort }),
   })
   atEnd(() => workerd.stop())
-  return { workerd, databaseUrl, mysqlUrl: `${inject('mysqlUrl')}/${name}` }
+  return { workerd, database: taken, databaseUrl, mysqlUrl: `${inject('mysqlUrl')}/${name}` }
 }
 
 /**

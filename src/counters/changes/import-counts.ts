@@ -3,7 +3,7 @@ import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { addToTotals, fitsTotal, outOfRange, recordAdjustments, type TotalsStore } from '../ledger/totals.ts'
-import { boundsOf, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
+import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
 /** The most statements of one attempt: the key elsewhere, totals, 2 for history, adjustments. */
@@ -41,12 +41,15 @@ export async function importCounts(
   const { db } = store
   const contents = await hash64(contentsOf(rows))
   const imports = sumByCounter(rows)
-  const { current, elsewhere } = keyPlaces(imports, db.ranges)
-  if (current === null) {
-    const stored = await readContents(db, id, elsewhere)
+  const least = imports.reduce((least, { recordId }) => (recordId < least ? recordId : least), LARGEST_ID)
+  const range = rangeOf(least, db.ranges)
+  if (imports.some(({ recordId }) => rangeOf(recordId, db.ranges) !== range)) {
+    const stored = await readContents(db, id, keyPlaces(least))
     if (stored === contents) return 'repeated'
     throw stored === null ? new ChangeRefused('different_ranges') : new KeyReused()
   }
+  const current = boundsOf(range, db.ranges).first
+  const elsewhere = keyPlaces(least).filter((place) => place !== current)
   const undated = imports.map(({ recordType, recordId, undated }) => ({ recordType, recordId, amount: undated }))
   const days = imports.flatMap(({ recordType, recordId, days }) => {
     return days.map((day) => ({ recordType, recordId, ...day }))
@@ -71,25 +74,13 @@ export async function importCounts(
 }
 
 /**
- * Where the key of an import is stored: at the first record id of its range. While the number of ranges is being changed, other
- * isolates have larger or smaller ranges.
- * @returns `current`: `null` if the counters are in several of this isolate's ranges
+ * Where the key of an import may be stored: at the first record id of its range. With other ranges, before or in another isolate, that
+ * range is larger or smaller, but the smallest record id is in it.
  */
-function keyPlaces(
-  counters: readonly CounterAddress[],
-  ranges: number,
-): { current: bigint | null; elsewhere: bigint[] } {
-  const placeAmong = (parts: number) => {
-    const [range, ...others] = new Set(counters.map(({ recordId }) => rangeOf(recordId, parts)))
-    return others.length === 0 ? boundsOf(range!, parts).first : null
-  }
-  const current = placeAmong(ranges)
+function keyPlaces(least: bigint): bigint[] {
   const places = new Set<bigint>()
-  for (let parts = 1; parts <= MAX_RANGES; parts *= 2) {
-    const place = placeAmong(parts)
-    if (place !== null) places.add(place)
-  }
-  return { current, elsewhere: [...places].filter((place) => place !== current) }
+  for (let ranges = 1; ranges <= MAX_RANGES; ranges *= 2) places.add(boundsOf(rangeOf(least, ranges), ranges).first)
+  return [...places]
 }
 
 /** The same text for the same rows in any order. */

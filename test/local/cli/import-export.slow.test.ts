@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { behave } from '../../harness/behave.ts'
-import { startBuiltWorker, TOKEN } from '../built-worker.ts'
+import { TOKEN } from '../built-worker.ts'
 import { atEndOfSuite, NpmScript, PROJECT, stateDirectory } from '../npm-script.ts'
 import { WithholdingProxy } from '../withholding-proxy.ts'
+import { type Service, transferCommands } from './transfer-commands.ts'
 
 /** Keys that strangers may choose. */
 const HOSTILE = [
@@ -37,17 +36,6 @@ const HOSTILE = [
   '😀'.repeat(128),
 ]
 
-/** A Worker on bare workerd, with its own database. */
-interface Service {
-  url: string
-  /** Adds latency to its database. */
-  slowDown(latencyMs: number): Promise<void>
-  /** Calls its API and returns the response. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<unknown>
-  /** The counts of a type by key, with all digits, read page by page. */
-  counts(type: string): Promise<Map<string, bigint>>
-}
-
 describe('npm run import and npm run export', () => {
   let folder: string
   const atEnd = atEndOfSuite()
@@ -55,86 +43,7 @@ describe('npm run import and npm run export', () => {
     folder = await stateDirectory(atEnd)
   })
 
-  async function startService(settings: Record<string, unknown> = {}): Promise<Service> {
-    const { workerd, databaseUrl } = await startBuiltWorker({ settings }, atEnd)
-    const call: Service['call'] = async (method, path, body, headers = {}) => {
-      const answer = await fetch(workerd.url + path, {
-        method,
-        headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
-      const text = await answer.text()
-      if (!answer.ok) throw new Error(text)
-      return JSON.parse(text.replaceAll(/(?<="count":)(-?\d{16,})/g, '"$1"'))
-    }
-    return {
-      url: workerd.url,
-      call,
-      slowDown: (latencyMs) => behave(databaseUrl, { latencyMs }),
-      async counts(type) {
-        const counts = new Map<string, bigint>()
-        let after = ''
-        do {
-          const page = (await call('GET', `/v1/export/${type}?limit=1000${after}`)) as {
-            rows: { key: string; count: number | string }[]
-            next: string | null
-          }
-          for (const { key, count } of page.rows) counts.set(key, (counts.get(key) ?? 0n) + BigInt(count))
-          after = page.next === null ? '' : `&after=${page.next}`
-        } while (after !== '')
-        return counts
-      },
-    }
-  }
-
-  /** Runs a command as its npm script does, but without npm. */
-  function start(name: 'import' | 'export' | 'replay', service: Pick<Service, 'url'>, args: readonly string[]) {
-    const child: ChildProcess = spawn(process.execPath, [`cli/${name}/${name}.ts`, '--url', service.url, ...args], {
-      cwd: PROJECT,
-      env: { ...process.env, API_TOKEN: TOKEN, STATE_DIR: folder },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-    let out = ''
-    let said = ''
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      out += text
-    })
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-    const ended = new Promise<{ code: number | null; out: string; said: string }>((resolve) => {
-      child.once('close', (code) => resolve({ code, out, said }))
-    })
-    atEnd(async () => void child.kill('SIGKILL'))
-    return { child, ended }
-  }
-  async function run(
-    name: 'import' | 'export' | 'replay',
-    service: Service,
-    args: readonly string[],
-    input?: Buffer | string,
-  ) {
-    const { child, ended } = start(name, service, args)
-    child.stdin!.end(input)
-    return ended
-  }
-
-  /** Runs a command until it has sent a request whose answer is withheld, and something more is done. Then sends it a signal. */
-  async function interrupt(
-    name: 'import' | 'export' | 'replay',
-    proxy: WithholdingProxy,
-    args: readonly string[],
-    { path, nth, signal }: { path: string; nth: number; signal: NodeJS.Signals },
-    before: () => Promise<unknown> = async () => {},
-  ) {
-    const sent = proxy.withhold(path, nth)
-    const { child, ended } = start(name, proxy, args)
-    const early = ended.then((outcome) => Promise.reject(new Error(`it ended early: ${JSON.stringify(outcome)}`)))
-    await Promise.race([sent, early])
-    await before()
-    child.kill(signal)
-    return ended
-  }
+  const { startService, start, run, interrupt } = transferCommands(() => folder, atEnd)
 
   const allCounts = async ({ counts }: Service) => [await counts('page_view'), await counts('download')]
 
@@ -291,7 +200,9 @@ describe('npm run import and npm run export', () => {
     await Promise.race([third, npm.ended])
     await npm.pressCtrlC()
     expect(await npm.ended).toBe(130)
-    expect(npm.output).toMatch(/Interrupted\.\nSo far: 2000 rows imported.*\nRun the same command again/)
+    expect(npm.output).toMatch(
+      /Interrupted\.\nSo far: 2000 rows imported.*\nAll lines up to 2001 are imported\. Of lines 2002 to 3001, 1000 are not \(unless by the last request\): 2002, 2003, .*\nRun the same command again/,
+    )
     expect((await run('import', service, [file])).code).toBe(0)
     const waiting = start('import', service, ['-'])
     // More than a pipe holds: once all of it is written, the program is reading.
@@ -452,6 +363,45 @@ describe('npm run import and npm run export', () => {
       said: expect.stringContaining('line 3: type is not'),
     })
     expect(await refusing.counts('page_view')).toEqual(new Map())
+  })
+
+  it('An import names every line that is wrong, from standard input too, and imports nothing', async () => {
+    refusing ??= await startService()
+    const rows = `type,key,count,day\n${'page_view,/g,1,\n'.repeat(2_000)}`
+    const wrong = 'page_view,/g,x,\nnope,/g,1,\npage_view,/g,1,\npage_view,\u0000,1,\npage_view,/g,1,2999-01-01\n'
+    const file = join(folder, 'wrong.csv')
+    await writeFile(file, rows + wrong)
+    const lines =
+      /Stopped: 4 lines are wrong:\nline 2002: count.*\nline 2003: type.*\nline 2005: key.*\nline 2006: day.*\nSo far: 0 rows/
+    for (const [args, input] of [[[file]], [['-'], gzipSync(rows + wrong)]] as [string[], Buffer?][]) {
+      expect(await run('import', refusing, args, input)).toMatchObject({
+        code: 1,
+        said: expect.stringMatching(lines),
+      })
+    }
+    const exported = '"date","page","pageviews"\n"2026-11-01","/g",x\n"2026-11-01","/g",1\n"yesterday","/g",1\n'
+    const { code, said } = await run('import', refusing, ['-'], exported)
+    expect({ code, said }).toEqual({ code: 1, said: expect.stringMatching(/Stopped: 2 .*\nline 2: .*\nline 4: date/) })
+    expect(await refusing.counts('page_view')).toEqual(new Map())
+  })
+
+  it('An import names the lines with which a total would leave 64 bits, and imports nothing', async () => {
+    const page_view = { record_type: 1, same_key: ['letter_case'] }
+    const service = await startService({ COUNTERS: { page_view } })
+    await service.call('PUT', '/v1/counters/page_view/%2Ffull', { count: 1_000 })
+    const most = 2n ** 63n - 1n
+    const said = (message: RegExp) => ({ code: 1, out: '', said: expect.stringMatching(message) })
+    const rows = (...rows: string[]) => `type,key,count\n${rows.map((row) => `page_view,${row}\n`).join('')}`
+    const other = rows('/a,1', `/b,${most}`, '/a,2', '/B,1', `/c,${-most}`, '/c,-1', `/d,${most}`)
+    expect(await run('import', service, ['-'], other)).toEqual(
+      said(/Stopped: 2 lines are wrong:\nline 5: .*64 bits\nline 7: .*64 bits\.\n/),
+    )
+    const full = rows(`/x,${most}`, `/Full,${most - 1_000n}`, '/full,1')
+    expect(await run('import', service, ['-'], full)).toEqual(said(/Stopped: line 4: .*64 bits\.\n/))
+    expect(await service.counts('page_view')).toEqual(new Map([['/full', 1_000n]]))
+    const fits = rows(`/x,${most}`, `/Full,${most - 1_000n}`)
+    expect((await run('import', service, ['-'], fits)).code).toBe(0)
+    expect((await service.counts('page_view')).get('/full')).toBe(most)
   })
 
   it.each<[string, string, string[], RegExp]>([

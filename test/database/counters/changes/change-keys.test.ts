@@ -5,6 +5,7 @@ import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
+import { openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countOf } from '../../../harness/moves.ts'
 
@@ -131,6 +132,31 @@ describe('An import in several parts', () => {
     for (const { rows, id } of again) outcomes.push(await surely(() => bring(rows, id)))
     expect(outcomes).toEqual(['repeated', 'refused', 'imported'])
     expect(await counts()).toEqual([1, 1, 1, 2, 2, 2])
+  })
+})
+
+describe('An import', () => {
+  it('is recognized with any number of ranges, and so is that a part of it is imported', async () => {
+    const ranges = [1, 2, 4, 256]
+    const on = (ranges: number) =>
+      openDatabase({ url: db.url, deadlineMs: 60_000, ranges: Math.max(ranges, db.ranges) })
+    // In the last quarter.
+    const [a, b] = [counters[3]!, counters[3]!].map((counter, i) => {
+      return { ...counter, recordId: 2n ** 64n - 1_000n + BigInt(i), name: `/last/${i}` }
+    })
+    const rows: ImportRow[] = [a!, b!].map((counter) => ({ counter, count: 1n, day: null }))
+    const send = (rows: readonly ImportRow[], id: bigint, ranges: number) =>
+      importCounts({ db: on(ranges), cache: null }, rows, { id, at: AT })
+    for (const first of ranges) {
+      const [whole, part] = [random63(), random63()]
+      expect(await send(rows, whole, first)).toBe('imported')
+      expect(await send(rows.slice(0, 1), part, first)).toBe('imported')
+      for (const then of ranges) {
+        expect(await send(rows, whole, then)).toBe('repeated')
+        await expect(send(rows, part, then)).rejects.toThrow(KeyReused)
+      }
+    }
+    expect([await countOf(db, a!), await countOf(db, b!)]).toEqual([8n, 4n])
   })
 })
 

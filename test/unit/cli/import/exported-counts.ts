@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { DailyCounts } from '../../../../cli/import/daily-counts.ts'
 import { readText } from '../../../../cli/import/input-text.ts'
+import { Mistakes } from '../../../../cli/import/mistakes.ts'
 import type { OtherCounter } from '../../../../cli/import/other-counters.ts'
 
 /** The content of a sample. */
@@ -15,7 +16,9 @@ export async function* pieces(content: string | Buffer, size: number): AsyncGene
 /** Reads an export in pieces of a size: each row as key, count and day, and what is left out. */
 export async function exportedCounts(read: OtherCounter['read'], content: string | Buffer, size = 7) {
   const counts = new DailyCounts({ type: 'a', prefix: '', query: true })
-  await read(await readText(pieces(content, size)), counts)
+  const mistakes = new Mistakes()
+  const text = await readText(pieces(content, size))
+  await mistakes.all(() => read(text, counts, mistakes))
   return {
     rows: counts.rows().map(({ key, count, day }) => [key, count, day ?? null] as const),
     leftOut: Object.fromEntries(counts.leftOut),

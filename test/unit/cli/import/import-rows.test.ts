@@ -5,10 +5,14 @@ import { EXPORT_FORMATS, type ExportedRow } from '../../../../cli/export/export-
 import { importBatches } from '../../../../cli/import/cut-import-batches.ts'
 import { type ImportRow, readImportRows } from '../../../../cli/import/import-rows.ts'
 import { readText } from '../../../../cli/import/input-text.ts'
+import { Mistakes } from '../../../../cli/import/mistakes.ts'
 import { pieces } from './exported-counts.ts'
 
-const read = async (content: string | Buffer, size = 7) =>
-  Array.fromAsync(readImportRows(await readText(pieces(content, size))))
+const read = async (content: string | Buffer, size = 7) => {
+  const mistakes = new Mistakes()
+  const text = await readText(pieces(content, size))
+  return mistakes.all(() => Array.fromAsync(readImportRows(text, mistakes)))
+}
 const plain = (rows: readonly ImportRow[]) =>
   rows.map(({ type, key, count, day }) => [type, key, count, day ?? null] as const)
 
@@ -84,14 +88,22 @@ describe('A file to import', () => {
       '[{"type":"a","key":"b","count":1}]',
       /^line 1: JSON arrays are not read; .*jq -c '\.\[\]'/,
     ],
-    ['an array over several lines', '\n [\n{"type":"a","key":"b","count":1}\n]', /^line 2: JSON arrays are not read/],
+    [
+      'an array over several lines',
+      '\n [\n{"type":"a","key":"b","count":1}\n]',
+      /^2 lines are wrong:\nline 2: JSON arrays are not read/,
+    ],
     ['an array after an object', '{"type":"a","key":"b","count":1}\n[]', /^line 2: JSON arrays are not read/],
     [
       'an object that is not closed',
       '{"type":"a","key":"b","count":1}\n{"type":"a"',
       /^line 2: this is not JSON lines/,
     ],
-    ['an object over several lines', '{"type":"a","key":"b",\n"count":1}', /^line 1: this is not JSON lines/],
+    [
+      'an object over several lines',
+      '{"type":"a","key":"b",\n"count":1}',
+      /^2 lines are wrong:\nline 1: this is not JSON lines/,
+    ],
     ['two objects on a line', '{"type":"a","key":"b","count":1} {"type":"a"}', /^line 1: this is not JSON lines/],
     ['a number between objects', '{"type":"a","key":"b","count":1}\n5\n', /^line 2: this is not JSON lines/],
     ['a line that is not JSON', '{"type":"a","key":"b","count":1}\n{"type":a}\n', /^line 2: this is not JSON lines/],
@@ -104,6 +116,27 @@ describe('A file to import', () => {
   ])('with %s is refused, and the error names the line', async (_, content, message) => {
     await expect(read(content)).rejects.toThrow(message)
     await expect(read(content, 100_000)).rejects.toThrow(message)
+  })
+
+  it('is read to its end, and the error names every line that is wrong', async () => {
+    const csv = 'type,key,count,day\na,b,1,\na,b,x,\na,b\na,,1,\na,b,1,2999-01-01\na,b,2,\na,b,1,,\n'
+    for (const size of [1, 7, 10_000]) {
+      await expect(read(csv, size)).rejects.toThrow(
+        /^5 lines are wrong:\nline 3: count.*\nline 4: .*cells.*\nline 5: key.*\nline 6: day.*\nline 8: .*cells.*$/,
+      )
+    }
+    const json = '{"type":"a","key":"b","count":1}\n5\n{"type":"a"}\n\n{"type":"a","key":"b","count":1,"by":2}\n'
+    await expect(read(json)).rejects.toThrow(/^3 lines are wrong:\nline 2: .*\nline 3: .*\nline 5: [^\n]*$/)
+    // What follows cannot be read.
+    const unclosed = 'type,key,count\na,b,x\na,"b,1\na,b,y\n'
+    await expect(read(unclosed)).rejects.toThrow(/^2 lines are wrong:\nline 2: count.*\nline \d: .*quotation mark/)
+  })
+
+  it('with thousands of wrong lines has them counted and the first fifty named', async () => {
+    const wrong = `type,key,count\n${'a,b,x\n'.repeat(3_000)}`
+    const message = await read(wrong, 5_000).catch(({ message }: Error) => message)
+    const [first, ...lines] = String(message).split('\n')
+    expect([first, lines.length, lines.at(-1)]).toEqual(['3000 lines are wrong:', 51, 'and 2950 more'])
   })
 
   it('that is not UTF-8 is refused, and the error names about the line', async () => {
@@ -156,8 +189,7 @@ describe('A file to import', () => {
 describe('The batches of an import', () => {
   const rows = (count: number, key: (i: number) => string) =>
     `type,key,count\n${Array.from({ length: count }, (_, i) => `page_view,${key(i)},1`).join('\n')}`
-  const cut = async (content: string, name = '') =>
-    Array.fromAsync(importBatches(readImportRows(await readText(pieces(content, 5_000))), name))
+  const cut = async (content: string, name = '') => Array.fromAsync(importBatches(await read(content, 5_000), name))
   const keys = async (content: string, name?: string) =>
     (await cut(content, name)).map(({ idempotencyKey }) => idempotencyKey)
 
