@@ -15,7 +15,7 @@ export interface Filling {
 /** Numbers spread like random ones, but the same in every run (multiples of 2^64 divided by the golden ratio). */
 export const spread = (index: number): bigint => BigInt.asUintN(64, BigInt(index) * 11_400_714_819_323_198_485n)
 
-/** Inserts slots and names into a database as writers would have left them. */
+/** Inserts slots and counters into a database as writers would have left them. */
 export async function fillSlots(
   { server, database }: Pick<Deployment, 'server' | 'database'>,
   { counters, slotsEach, idOf = (counter) => BigInt(counter + 1), count = 1 }: Filling,
@@ -61,9 +61,9 @@ export async function multiplyIdle({ server, database }: Pick<Deployment, 'serve
        WHERE record_id <= ${counters}`,
     )
     await server.query(
-      `INSERT INTO \`${database}\`.counters (record_type, record_id, count, version, rolled_up_at)
-       SELECT record_type, record_id + ${shift}, count, version, rolled_up_at FROM \`${database}\`.counters
-       WHERE record_id <= ${counters}`,
+      `INSERT INTO \`${database}\`.counters (record_type, record_id, name, count, version, rolled_up_at)
+       SELECT record_type, record_id + ${shift}, CONCAT('/', record_id + ${shift}), count, version, rolled_up_at
+       FROM \`${database}\`.counters WHERE record_id <= ${counters}`,
     )
   }
 }

@@ -36,10 +36,9 @@ const NO_TRAFFIC: Traffic = {
   runStatements: 0,
 }
 
-/** The rows that all connections see: slots and names. Totals and history are only counted, because nothing here reads them. */
+/** The rows that all connections see: slots. What is done to counters and history is only counted: nothing here reads them. */
 export class ModelTables {
   readonly slots = new Map<string, Slot>()
-  readonly totals = new Set<string>()
   traffic: Traffic = { ...NO_TRAFFIC }
 
   reset(): void {
@@ -209,15 +208,6 @@ const subtract: Answerer = (sql) => {
   })
 }
 
-const createTotals: Answerer = (sql) => {
-  const ids = rowsOf(sql).map(idIn)
-  return answers(true, ids[0]!, ({ costs, tables }) => {
-    tables.traffic.runStatements++
-    for (const id of ids) tables.totals.add(String(id))
-    return { micros: costs.runStatement + ids.length * costs.movedTotal, result: () => EMPTY }
-  })
-}
-
 /** Pending slots in order, and from when. Sorting them for every page would take longer than everything else. */
 const sorted = new WeakMap<ModelTables, { pages: Map<string, Slot[]>; of: string }>()
 
@@ -256,10 +246,10 @@ const readPage: Answerer = (sql, args) => {
     return {
       micros: costs.runStatement + page.length * costs.readSlot,
       result: () => ({
-        rows: page.map(({ type, id, slot, count }) => {
-          const total = tables.totals.has(String(BigInt(id))) ? ' 1 0' : ''
-          return { packed: `${type} ${BigInt(id)} ${BigInt(slot)} ${count}${total}` }
-        }),
+        // Every counter has a total: its version and count.
+        rows: page.map(({ type, id, slot, count }) => ({
+          packed: `${type} ${BigInt(id)} ${BigInt(slot)} ${count} 1 0`,
+        })),
         rowsAffected: 0,
       }),
     }
@@ -330,8 +320,7 @@ const ANSWERS: readonly (readonly [RegExp, Answerer])[] = [
   [/^SELECT record_type, record_id, gone_hour/, readNames],
   [/^INSERT INTO slotted_counters/, subtract],
   [/^SELECT[\s\S]*FROM slotted_counters AS s FORCE INDEX \(pending\)/, readPage],
-  [/^INSERT IGNORE INTO counters/, createTotals],
-  [/^INSERT INTO counters/, insertOf('movedTotal')],
+  [/^INSERT INTO counters[\s\S]*ON DUPLICATE KEY/, insertOf('movedTotal')],
   [/^INSERT INTO counter_history/, insertOf('movedHour')],
   [/^INSERT INTO counter_periods/, insertOf('movedPeriod')],
   [/^INSERT INTO type_history/, statement],

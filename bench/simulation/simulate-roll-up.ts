@@ -48,7 +48,6 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
     const slot = (BigInt(random.bits32()) << 31n) + BigInt(n)
     const text = { type: '1', id: String(id).padStart(20, '0'), slot: String(slot).padStart(20, '0') }
     tables.slots.set(`1,${id},${slot}`, { ...text, count: pruning ? 0 : 1 })
-    tables.totals.add(String(id))
   }
   const db = modelDatabase({ clock, server, costs, tables, ranges, roundTripMs, weight: 1 })
   let figures: Omit<RollUpFigures, 'processorSeconds'> | null = null

@@ -56,7 +56,7 @@ async function moveSlots(testbed: Testbed, way: Way, latencyMs: number): Promise
       const idOf = (counter: number) => spread(turns * counter + turn + 1)
       await fillSlots(deployment, { counters: counters / turns, slotsEach, idOf })
     }
-    // Creates the rows of totals and history in less time than a roll-up.
+    // Creates the rows of the history in less time than a roll-up.
     await rollUpWithSql(deployment, 'equal work')
     const refill = (limit = '') => server.query(`UPDATE \`${database}\`.slotted_counters SET count = 1 ${limit}`)
     await refill(`LIMIT ${WARM_UP_SLOTS}`)

@@ -108,8 +108,7 @@ async function fillCounters(
   const ids = await Promise.all(Array.from({ length: counters }, (_, index) => hash64(keyOf(index))))
   await fillSlots(deployment, { counters, slotsEach, idOf: (counter) => ids[counter]! })
   await deployment.server.query(
-    `INSERT INTO \`${deployment.database}\`.counters (record_type, record_id, count, version, rolled_up_at)
-     VALUES ${ids.map((id) => `(1, ${id}, ${TOTAL_COUNT}, 1, NOW(3))`).join(',')}`,
+    `UPDATE \`${deployment.database}\`.counters SET count = ${TOTAL_COUNT}, rolled_up_at = NOW(3)`,
   )
 }
 

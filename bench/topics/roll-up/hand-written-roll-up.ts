@@ -10,9 +10,10 @@ const WEEK = 'UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY'
 const MONTH = 'UTC_DATE() - INTERVAL DAYOFMONTH(UTC_DATE()) - 1 DAY'
 const HOUR = `CAST(DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:00:00') AS DATETIME)`
 
-const TOTALS = `INSERT INTO counters (record_type, record_id, count, version, rolled_up_at)
-  SELECT record_type, record_id, SUM(count), 1, UTC_TIMESTAMP(3) ${PENDING} GROUP BY record_type, record_id
-  ON DUPLICATE KEY UPDATE count = counters.count + VALUES(count), version = counters.version + 1,
+// Every counter has a row, with its name.
+const TOTALS = `INSERT INTO counters (record_type, record_id, name, count, version, rolled_up_at)
+  SELECT record_type, record_id, '', SUM(count), 1, UTC_TIMESTAMP(3) ${PENDING} GROUP BY record_type, record_id
+  ON DUPLICATE KEY UPDATE gone_hour = NULL, count = counters.count + VALUES(count), version = counters.version + 1,
     rolled_up_at = VALUES(rolled_up_at)`
 
 // WHERE TRUE, or the parser takes the ON of ON DUPLICATE KEY for the join's.

@@ -14,13 +14,13 @@ const PER_HOUR = 40
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Inserts counters with totals and names, and their history and that of their type. */
+/** Inserts counters, and their history and that of their type. */
 export async function fillHistory({ server, database }: Pick<Deployment, 'server' | 'database'>): Promise<void> {
   const insert = (table: string, rest: string) => server.query(`INSERT INTO \`${database}\`.${table} ${rest}`)
   const id = await hash64(KEY)
-  const names = Array.from({ length: COUNTERS - 1 }, (_, i) => `(1,${i + 1},'/page/${i + 1}')`)
-  await insert('names', `(record_type, record_id, name) VALUES (1,${id},'${KEY}'),${names.join()}`)
-  await insert('totals', `SELECT 1, record_id, 5000000, 1, NOW(3) FROM \`${database}\`.counters`)
+  const counters = Array.from({ length: COUNTERS - 1 }, (_, i) => [i + 1, `/page/${i + 1}`])
+  const values = [[id, KEY], ...counters].map(([id, name]) => `(1,${id},'${name}',5000000,1,NOW(3))`)
+  await insert('counters', `(record_type, record_id, name, count, version, rolled_up_at) VALUES ${values.join()}`)
   const now = Date.now()
   const rows = new Map<string, number>()
   const first = Math.floor(now / DAY_MS) - Math.floor(YEARS * 365.2425)
@@ -37,16 +37,16 @@ export async function fillHistory({ server, database }: Pick<Deployment, 'server
   await insert('type_history', `VALUES ${[...ofType, ...hoursOfType].join()}`)
   await insert('counter_periods', `VALUES ${[...rows].map(([row, count]) => `(1,${id},${row},${count})`).join()}`)
   await insert('counter_history', `VALUES ${hours.map((at) => `(1,${id},${at},${PER_HOUR})`).join()}`)
-  const others = `JOIN \`${database}\`.counters AS n ON n.record_id <> ${id}`
+  const others = `AS h JOIN \`${database}\`.counters AS n ON n.record_id <> ${id}`
   await insert(
     'counter_periods',
-    `SELECT 1, n.record_id, period, period_start, count + n.record_id FROM \`${database}\`.counter_periods ${others}
+    `SELECT 1, n.record_id, period, period_start, h.count + n.record_id FROM \`${database}\`.counter_periods ${others}
      WHERE period_start > '${text(now - OTHER_DAYS * DAY_MS)}'`,
   )
   // Of a ranking, only hours around midnight matter.
   await insert(
     'counter_history',
-    `SELECT 1, n.record_id, period_start, count FROM \`${database}\`.counter_history ${others} WHERE HOUR(period_start) > 20`,
+    `SELECT 1, n.record_id, period_start, h.count FROM \`${database}\`.counter_history ${others} WHERE HOUR(period_start) > 20`,
   )
 }
 
