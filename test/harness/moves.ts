@@ -54,10 +54,14 @@ export async function nameCounter(
 
 /** Names all counters that have slots. */
 export async function nameAll(db: TestDatabase): Promise<void> {
-  await db.arrange(
-    `INSERT IGNORE INTO counters (record_type, record_id, name)
-     SELECT DISTINCT record_type, record_id, CONCAT('/', record_id) FROM slotted_counters`,
-  )
+  const { rows } = await db.execute('SELECT DISTINCT record_type, record_id FROM slotted_counters')
+  for (let first = 0; first < rows.length; first += 10_000) {
+    const some = rows.slice(first, first + 10_000)
+    await db.insert(
+      'names',
+      some.map(({ record_type, record_id }) => `(${record_type}, ${record_id}, '/${record_id}')`),
+    )
+  }
 }
 
 /** The same for one counter. */
