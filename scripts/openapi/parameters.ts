@@ -7,7 +7,7 @@ const PATH_PARAMETERS: Record<string, v.GenericSchema> = {
   key: described(
     v.string(),
     'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For the ' +
-      'keys `.` and `..`, leave the segment out and send `?key=..`. For types with integer keys: a whole number of at most 19 digits.',
+      'keys `.` and `..`, leave the segment out and send `?key=..`.',
   ),
 }
 

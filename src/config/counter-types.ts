@@ -112,7 +112,6 @@ const settings = table({
   keys: v.optional(text(MAX_UNIT), 'keys'),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
   url: orNull(textThat(URL_RULE, isBeginning)),
-  key: v.optional(v.picklist(['string', 'integer'], 'must be "string" or "integer"'), 'string'),
   same_key: v.optional(v.array(v.picklist(SPELLINGS, `must be one of ${QUOTED}`), `must be a list of ${QUOTED}`), []),
   new_keys: v.optional(
     v.union(
@@ -175,13 +174,9 @@ export const counterType = v.pipe(
     if (type.countingBadge && !type.public) {
       wrong('counting_badge', 'needs public = true: everybody sees the count')
     }
-    if (type.key === 'integer' && type.sameKey.length > 0) {
-      wrong('same_key', 'needs string keys: an integer has one spelling')
-    }
     if (type.publicPage && !type.public) {
       wrong('public_page', 'needs public = true')
     }
-    if (type.visitorsOf !== 'page' && type.key === 'integer') wrong('visitors_of', 'needs string keys')
     if (type.visitorsOf === 'prefix' && type.prefixes.length === 0) wrong('visitors_of', 'needs prefixes')
     if (!fitsLetterCase(type.sameKey, [type.newKeys].flat())) wrong('new_keys', LOWER_CASE_RULE)
     if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)

@@ -227,11 +227,10 @@ async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }:
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': ignoredBecause('type') } })
   }
-  const key = typeof sent === 'string' ? pageKey(sent) : sent
-  const cached = typeof key === 'string' ? addresses.cached(type, key) : undefined
+  const key = pageKey(sent)
   return {
     type,
-    counter: cached ?? (await counterOfKey(addresses, type, key)),
+    counter: addresses.cached(type, key) ?? (await counterOfKey(addresses, type, key)),
     visitor: visitorOf(c),
     purpose: 'page',
     automated,

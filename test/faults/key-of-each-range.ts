@@ -7,7 +7,7 @@ export async function keyOfEachRange(prefix: string): Promise<string[]> {
   const ranges = inject('ranges')
   const keys = new Map<number, string>()
   for (let n = 0; keys.size < ranges; n++) {
-    const { recordId } = await addressOfKey({ recordType: 1, key: 'string' }, `${prefix}${n}`)
+    const { recordId } = await addressOfKey({ recordType: 1 }, `${prefix}${n}`)
     const range = rangeOf(recordId, ranges)
     if (!keys.has(range)) keys.set(range, `${prefix}${n}`)
   }

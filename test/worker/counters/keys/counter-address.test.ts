@@ -4,7 +4,6 @@ import { sharedWorker } from '../../../harness/worker.ts'
 const { db, worker } = sharedWorker({
   COUNTERS: {
     page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-    issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
   },
 })
 
@@ -36,18 +35,5 @@ describe('Keys', () => {
     }
     for (const [index, key] of keys.entries())
       expect(await worker.read('page_view', key)).toMatchObject({ count: index + 1 })
-  })
-
-  it('of integer types may be numbers, negative ones too, and are answered as digits', async () => {
-    await worker.api('POST', '/v1/counters/issue/-9223372036854775808')
-    await worker.api('POST', '/v1/increments', {
-      increments: [
-        { type: 'issue', key: 0 },
-        { type: 'issue', key: -7 },
-      ],
-    })
-    expect(await worker.read('issue', '-9223372036854775808')).toMatchObject({ key: '-9223372036854775808', count: 1 })
-    expect(await worker.read('issue', '0')).toMatchObject({ key: '0', count: 1 })
-    expect(await worker.read('issue', '-7')).toMatchObject({ key: '-7', count: 1 })
   })
 })
