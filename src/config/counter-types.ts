@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
+import {
+  byteLength,
+  isFolder,
+  MAX_KEY_BYTES,
+  pageKey,
+  SPELLINGS,
+  spellingOf,
+} from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-key-budgets.ts'
 import { flag, integer, orNull, table, textThat } from '../schemas.ts'
 
@@ -183,6 +190,7 @@ export const counterType = v.pipe(
     else if (type.visitorsOf === 'prefix' && type.prefixes.some((text) => spellingOf(text, type.sameKey) !== text)) {
       wrong('prefixes', 'must be spelled as keys are with `same_key`: "/blog", not "/blog/"')
     }
+    if (type.visitorsOf === 'prefix' && type.prefixes.some(isFolder)) wrong('prefixes', 'must not be "." or ".."')
     // Only what pages send is spelled as people read it.
     if (type.allowedOrigins.length === 0) return
     for (const [field, texts] of [

@@ -1,6 +1,6 @@
 import type { Context, Handler, Input, Hono as TypedHono } from 'hono'
 import type { ToSchema } from 'hono/types'
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { toJson } from '../database/values.ts'
@@ -13,7 +13,7 @@ import type { AppEnv, HonoApp } from './hono.ts'
 import { readJson } from './json-body.ts'
 import { tellHit } from './problem-response.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
-import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey, readQuery } from './url.ts'
+import { decodeKey, pathType, rawPathKey, readQuery } from './url.ts'
 
 /** `/v1/top/:type` for `/v1/top/{type}`. */
 type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
@@ -112,7 +112,6 @@ function add(app: HonoApp, { method, path }: Route, handlers: Handler<AppEnv>[])
 
 /** Reads what the contract says. */
 function partsReader<O extends Operation>({ path, access, query = () => ({}), looseQuery, body }: Route) {
-  const queryWithKey = () => ({ ...query(), key: v.string() })
   return async (c: Context<AppEnv>): Promise<Parts<O>> => {
     const parts: Record<string, unknown> = { caller: callerOf(c) }
     if (path.includes('{type}')) {
@@ -121,14 +120,12 @@ function partsReader<O extends Operation>({ path, access, query = () => ({}), lo
       checkTypes(c, type.name)
       parts.type = type
       if (path.includes('{key}')) {
-        if (c.req.param('key') === KEY_IN_QUERY) {
-          const { key, ...own } = readQuery(c, queryWithKey)
-          Object.assign(parts, { key, query: own })
-        } else parts.key = decodeKey(rawPathKey(c))
-        parts.counter = await counterOfKey(c.get('isolate').addresses, type, parts.key as string)
+        const key = decodeKey(rawPathKey(c))
+        parts.key = key
+        parts.counter = await counterOfKey(c.get('isolate').addresses, type, key)
       }
     }
-    if (!looseQuery) parts.query ??= readQuery(c, query)
+    if (!looseQuery) parts.query = readQuery(c, query)
     if (body !== undefined) parts.body = await readJson(c, body)
     return parts as Parts<O>
   }

@@ -122,8 +122,10 @@ describe('visitors_of', () => {
     }
   })
 
-  it('of prefixes needs some', () => {
+  it('of prefixes needs some that can be keys', () => {
     expect(site({ visitors_of: 'prefix' })).toContain('COUNTERS.site.visitors_of needs prefixes')
+    const folder = { visitors_of: 'prefix', prefixes: ['/blog/', '..'] }
+    expect(site(folder)).toContain('COUNTERS.site.prefixes must not be "." or ".."')
   })
 
   it('site is for keys of every kind, and prefix for those with the same spellings', () => {

@@ -58,7 +58,7 @@ describe('An SVG badge', () => {
   })
 
   it('takes its format from the path, never from the key', async () => {
-    for (const key of ['a.svg', 'v1.2.tar.gz', '/blog/hello.json', '..', 'é/😀.', '.svg', '100%']) {
+    for (const key of ['a.svg', 'v1.2.tar.gz', '/blog/hello.json', 'é/😀.', '.svg', '100%']) {
       await worker.add('page_view', { [key]: 3 })
       expect(await svg(`page_view/${encodeURIComponent(key)}.svg`)).toBe('page views: 3')
       expect(await json(`page_view/${encodeURIComponent(key)}.json`)).toMatchObject({ count: 3 })

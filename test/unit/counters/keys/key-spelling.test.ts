@@ -53,6 +53,7 @@ describe('The spelling of a key', () => {
     const plain: KeyedType = { recordType: 1 }
     expect(await addressOfKey(type, '/Blog/Index.html')).toEqual(await addressOfKey(plain, '/blog'))
     expect(await addressOfKey(plain, '/Blog/')).toMatchObject({ name: '/Blog/' })
+    await expect(addressOfKey(type, './')).rejects.toThrow(/must not be "."/)
     // The limit is on what is stored.
     await expect(addressOfKey(type, 'İ'.repeat(200))).rejects.toThrow(/at most 512 bytes/)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { expectProblem } from '../../../harness/expect-problem.ts'
 import { sharedWorker } from '../../../harness/worker.ts'
 
 const { db, worker } = sharedWorker({
@@ -35,5 +36,25 @@ describe('Keys', () => {
     }
     for (const [index, key] of keys.entries())
       expect(await worker.read('page_view', key)).toMatchObject({ count: index + 1 })
+  })
+
+  it.each(['.', '..'])('%j is refused, wherever it is named', async (key) => {
+    const named = encodeURIComponent(key).replaceAll('.', '%2E')
+    const query = `?type=page_view&key=${named}`
+    const refused = {
+      errors: [{ field: expect.stringMatching(/key(?:\.0)?$|^to$/), message: expect.stringContaining('".."') }],
+    }
+    await worker.add('page_view', { a: 1 })
+    for (const response of [
+      await worker.hit('page_view', key),
+      await worker.fetch(`/hit${query}`, { method: 'POST' }),
+      await worker.add('page_view', { [key]: 1 }),
+      await worker.bring([{ type: 'page_view', key, count: 1 }]),
+      await worker.api('POST', '/v1/counters/page_view/a/rename', { to: key }),
+      await worker.fetch(`/v1/counters/page_view${query.replace('?type=page_view&', '?')}`),
+    ]) {
+      await expectProblem(response, 422, 'invalid_request', refused)
+    }
+    expect((await worker.fetch(`/hit.gif${query}`)).headers.get('X-Hit')).toBe('ignored; reason=invalid_request')
   })
 })
