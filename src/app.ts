@@ -8,7 +8,7 @@ import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
 import { troubleResponse } from './routes/dashboard.ts'
 import { hit } from './routes/hit.ts'
-import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
+import { ROUTES } from './routes/route-list.ts'
 import { Problem } from './service/problem.ts'
 import { isLoopback } from './visits/network.ts'
 
@@ -42,7 +42,7 @@ function makeApp() {
     await next()
   })
 
-  for (const add of [...PROGRAM_ROUTES, ...BROWSER_ROUTES]) if (add !== hit) add(app)
+  for (const add of ROUTES) if (add !== hit) add(app)
 
   app.notFound((c) => {
     const methods = methodsOf(app, c.req.path)
