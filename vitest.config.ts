@@ -49,7 +49,7 @@ const NOT_ON_VITESS = [
   'worker/{base-path,slotted-counter}',
   'worker/{config,openapi}/*',
   'worker/counters/read/totals-cache',
-  'worker/http/{authorization,bad-input,cross-site,database-problem,hostile-requests,key-in-query,plain-http}',
+  'worker/http/{authorization,bad-input,cross-site,database-problem,hostile-requests,plain-http}',
   'worker/http/{reading-limit,request-id,session}',
   'worker/routes/{badge,counting-badge,dashboard,download}',
   'worker/routes/{numbers-of-both-types,reference,stats}',

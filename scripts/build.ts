@@ -2,14 +2,12 @@
 //
 //   src/generated.ts   what the Worker knows of the files below, of migrations/ and of package.json
 //   dist/public/       the files that browsers load
-//   dist/client.d.ts   the types for Hono's client
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { readMigrations } from '../cli/migrate/migrations-folder.ts'
 import { PROJECT } from '../local/project-root.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { buildDashboard } from './assets/dashboard-bundle.ts'
-import { buildClientTypes } from './client/client-types.ts'
 
 const PUBLIC = 'dist/public'
 
@@ -28,7 +26,7 @@ export const STYLE = '/${style.path}'
 export const MIGRATIONS = ${JSON.stringify(await readMigrations(), null, 2)}
 `,
 )
-await Promise.all([writePublic(), buildClientTypes().then((types) => write('dist/client.d.ts', types))])
+await writePublic()
 if (written.length > 0) console.log(`Wrote ${written.join(', ')}`)
 
 async function writePublic(): Promise<void> {

@@ -14,7 +14,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: '.ci bench' },
   // What is built from the Worker: commands, the files that browsers load, the page /docs, the OpenAPI document.
   { rooms: 'scripts' },
-  { rooms: 'scripts/assets scripts/client' },
+  { rooms: 'scripts/assets' },
   { rooms: 'scripts/reference' },
   { rooms: 'scripts/openapi' },
   { rooms: 'cli/slotted-counter.ts' },

@@ -4,11 +4,11 @@ import { getPath } from 'hono/utils/url'
 import type { Bindings } from './config/bindings.ts'
 import { type AppEnv, Hono } from './http/hono.ts'
 import { reported } from './http/problem-response.ts'
-import { basePathOf, belowBasePath, routedPath } from './http/url.ts'
+import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
 import { troubleResponse } from './routes/dashboard.ts'
 import { hit } from './routes/hit.ts'
-import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
+import { ROUTES } from './routes/route-list.ts'
 import { Problem } from './service/problem.ts'
 import { isLoopback } from './visits/network.ts'
 
@@ -16,10 +16,8 @@ import { isLoopback } from './visits/network.ts'
 const OUTSIDE = '/\ud800'
 
 const belowBase = {
-  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) => {
-    const path = belowBasePath(basePathOf(env), getPath(request))
-    return path === null ? OUTSIDE : routedPath(request, path)
-  },
+  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) =>
+    belowBasePath(basePathOf(env), getPath(request)) ?? OUTSIDE,
 }
 
 type App = ReturnType<typeof makeApp>
@@ -44,7 +42,7 @@ function makeApp() {
     await next()
   })
 
-  for (const add of [...PROGRAM_ROUTES, ...BROWSER_ROUTES]) if (add !== hit) add(app)
+  for (const add of ROUTES) if (add !== hit) add(app)
 
   app.notFound((c) => {
     const methods = methodsOf(app, c.req.path)
@@ -57,7 +55,7 @@ function makeApp() {
     const outside = c.req.path === OUTSIDE && base !== ''
     const detail = outside
       ? `This path is not below ${base}, the base path. If the counter is mounted elsewhere, set basePath to that path.`
-      : 'Nothing is served at this path. A key is one segment: write / as %2F. Send the keys "." and ".." as ?key=.'
+      : 'Nothing is served at this path. A key is one segment: write / as %2F.'
     return troubleResponse(c, new Problem('not_found', { detail }))
   })
 

@@ -28,8 +28,7 @@ export type Outcome<Answer> = ({ ok: true } & Answer) | ({ ok: false } & Problem
 
 export interface ListedIncrement {
   type: string
-  /** Text; for types with integer keys also a number. */
-  key: string | number
+  key: string
   /** The number to add, which may be negative. Default: 1. */
   by?: number
 }
@@ -74,7 +73,7 @@ export interface BoundCounter {
    */
   increment(
     type: string,
-    key: string | number,
+    key: string,
     options?: CountCall & { by?: number },
   ): Promise<Outcome<{ type: string; key: string; added: number; queued: boolean }>>
   /** Adds to up to 1,000 counters: all or none. */
@@ -83,17 +82,13 @@ export interface BoundCounter {
     options?: CountCall,
   ): Promise<Outcome<{ accepted: number; queued: boolean }>>
   /** Reads one counter. A key that was never counted has zeros. */
-  read(type: string, key: string | number, options?: ReadCall): Promise<Outcome<CounterReading>>
+  read(type: string, key: string, options?: ReadCall): Promise<Outcome<CounterReading>>
   /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
-  readMany(
-    type: string,
-    keys: readonly (string | number)[],
-    options?: ReadCall,
-  ): Promise<Outcome<{ counters: CounterReading[] }>>
+  readMany(type: string, keys: readonly string[], options?: ReadCall): Promise<Outcome<{ counters: CounterReading[] }>>
   /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
   total(type: string, options?: TotalCall): Promise<Outcome<CounterTotal>>
   /** Reads the counts by hour, day, week or month. */
-  history(type: string, key: string | number, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
+  history(type: string, key: string, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
 }
 
 /**
@@ -129,10 +124,10 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     wantsFresh: false,
   })
 
-  const find = async (isolate: Isolate, given: { type: string; key: string | number; by?: number | undefined }) => {
+  const find = async (isolate: Isolate, given: { type: string; key: string; by?: number | undefined }) => {
     const { type, key, by } = check(increment, given)
     const of = typeNamed(isolate, type)
-    return { of, key: String(key), by, counter: await counterOfKey(isolate.addresses, of, key) }
+    return { of, key, by, counter: await counterOfKey(isolate.addresses, of, key) }
   }
 
   return {
@@ -163,10 +158,9 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     readMany: (type, keys, options = {}) =>
       outcome('readMany', async (isolate) => {
         const of = typeNamed(isolate, type)
-        const texts = Array.isArray(keys) ? keys.map((key) => (Number.isSafeInteger(key) ? String(key) : key)) : keys
-        const asked = checkParameters(countersQuery, { ...options, key: texts })
+        const asked = checkParameters(countersQuery, { ...options, key: keys })
         const counters = await Promise.all(
-          keys.map((key, index) => counterOfKey(isolate.addresses, of, key, `key.${index}`)),
+          asked.key.map((key, index) => counterOfKey(isolate.addresses, of, key, `key.${index}`)),
         )
         const { readings } = await readCounters(callerOf(isolate), counters, asked.consistency)
         return { counters: readings.map((reading, index) => counterAnswer(of, asked.key[index]!, reading)) }

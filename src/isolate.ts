@@ -94,12 +94,8 @@ export function openConfigured(
 function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
   const { ranges, batches } = config
   const database = openConfigured({ config, mistakes }, STATEMENT_DEADLINE_MS)
-  const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
-  const [everywhere, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [
-    Database,
-    ...Database[],
-  ]
-  const dbs = ranges === 1 ? [everywhere] : ofRanges
+  const breakers = Array.from({ length: ranges + 1 }, () => new CircuitBreaker())
+  const [everywhere, ...dbs] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
   const db = withRetries(everywhere)
   const types = [...config.types.values()]
   const classicSlots = new Map(types.flatMap(({ recordType, slots }) => (slots === null ? [] : [[recordType, slots]])))
@@ -137,7 +133,7 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     }),
     /** The types in which the visits of a type count too, by its record type, if there are any. */
     also,
-    counting: commits.length === 1 ? commits[0]! : new CommitByRange(commits),
+    counting: new CommitByRange(commits),
     reads,
     changes,
     addresses: new AddressCache(),
@@ -159,10 +155,9 @@ function shareReads<Value>(
   dbs: readonly Executor[],
   maxCounters: number,
   read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
-): SharedReads<Value> | ReadsByRange<Value> {
+): ReadsByRange<Value> {
   const options = { deadlineMs: STATEMENT_DEADLINE_MS, maxCounters, read }
-  const reads = dbs.map((db) => new SharedReads(db, options))
-  return reads.length === 1 ? reads[0]! : new ReadsByRange(reads)
+  return new ReadsByRange(dbs.map((db) => new SharedReads(db, options)))
 }
 
 /** How requests read counters: `dbs` has a database for each range, `everywhere` reaches all shards. */

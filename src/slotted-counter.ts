@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import type { Context } from 'hono'
+import type { Context, Hono as HonoType } from 'hono'
 import { basePath } from 'hono/route'
 import { serve } from './app.ts'
 import { runQueued, runScheduled } from './background.ts'
@@ -12,7 +12,6 @@ import { Hono } from './http/hono.ts'
 import { problemResponse, reported } from './http/problem-response.ts'
 import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
-import type { App } from './routes/route-list.ts'
 
 /** A counter, to be mounted in a Worker. Pass the platform's own `env` object: isolates keep their state by it. */
 export interface SlottedCounter {
@@ -23,7 +22,7 @@ export interface SlottedCounter {
   /** Counts a batch of the queue that is bound as `BATCHES`. */
   queue(batch: { readonly messages: readonly Delivery[] }, env: object): Promise<void>
   /** The same as `fetch`, for a Hono app to mount at the base path: `app.route('/counter', counter.routes)`. */
-  routes: App
+  routes: HonoType<{ Bindings: object }>
   /** Counts and reads without HTTP, within a request or another event of the Worker. */
   bind(env: object, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter
   /** Lets other Workers count and read over a service binding: `export class Counter extends counter.Entrypoint {}`. */
@@ -88,7 +87,7 @@ export function createSlottedCounter(options: CounterOptions = {}): SlottedCount
 }
 
 /** A Hono app that passes requests below the base path to the counter, with their whole path. */
-function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) => Bindings): App {
+function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) => Bindings): SlottedCounter['routes'] {
   const routes = new Hono<{ Bindings: object }>()
   routes.all('*', async (c, next) => {
     const bindings = bindingsFor(c.env)
@@ -101,7 +100,7 @@ function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) =>
     // A copy, because the outer app's middlewares change headers.
     return new Response(response.body, response)
   })
-  return routes as unknown as App
+  return routes
 }
 
 function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response {

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { sessionCookie } from '../../src/http/cookies.ts'
 
-/** Static assets: texts by their path in a folder, such as `slotted-2.0.0.js`. */
+/** Static assets: texts by their path in a folder, such as `slotted-1.0.0.js`. */
 export type AssetFiles = ReadonlyMap<string, string>
 
 /** The file with the rules for headers. Only the one at the top of a folder counts, so projects share it. */

@@ -73,16 +73,14 @@ export async function runMove(command: MoveCommand): Promise<void> {
     signal: interrupted.signal,
   })
   const otherOf = (one: string) => command.otherOf?.(one, { other, ...(prefix !== undefined && { prefix }) }) ?? other
+  const addressOf = (one: string) => `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(one)}`
   const move = (one: string) => {
-    const address = `/v1/counters/${encodeURIComponent(type)}`
-    // Not in the path, which cannot have the keys "." and "..".
     const query = new URLSearchParams({
-      key: one,
       ...(below !== undefined && { below: String(below) }),
       ...(also && { also: 'true' }),
     })
-    if (otherOption === null) return worker.change('DELETE', `${address}?${query}`)
-    return worker.change('POST', `${address}/${name}?${query}`, { [otherOption.at]: otherOf(one) })
+    if (otherOption === null) return worker.change('DELETE', `${addressOf(one)}?${query}`)
+    return worker.change('POST', `${addressOf(one)}/${name}?${query}`, { [otherOption.at]: otherOf(one) })
   }
 
   /** Lists the counters with a prefix, before anything is changed. */
@@ -102,9 +100,8 @@ export async function runMove(command: MoveCommand): Promise<void> {
 
   async function single(): Promise<{ key: string; count: bigint }[]> {
     if (below === undefined && dryRun === undefined) return [{ key: key!, count: 0n }]
-    const path = `/v1/counters/${encodeURIComponent(type)}?${new URLSearchParams({ key: key! })}`
-    const { counters } = JSON.parse(await worker.get(path), numberDigits) as { counters: { count: string }[] }
-    const count = BigInt(counters[0]!.count)
+    const reading = JSON.parse(await worker.get(addressOf(key!)), numberDigits) as { count: string }
+    const count = BigInt(reading.count)
     return below === undefined || count < below ? [{ key: key!, count }] : []
   }
 

@@ -19,12 +19,9 @@ export async function buildAssets(dashboard: DashboardFile[]): Promise<AssetFile
     globSync('src/routes/*.ts', { cwd: PROJECT }).map((file) => import(join(PROJECT, file))),
   )
   const document = openApiDocument([...contractsOf(routes), ...fileContracts(releases.map(({ version }) => version))])
-  const beacon = releases.at(-1)!.text
   return new Map([
     ['_headers', headersFile()],
-    ['slotted.js', beacon],
-    // Its address before 2.0.0, which EasyPrivacy names on every host.
-    ['beacon.js', beacon],
+    ['slotted.js', releases.at(-1)!.text],
     ...releases.map(({ version, text }) => [`slotted-${version}.js`, text] as const),
     ...[...dashboard, reference].map(({ path, text }) => [path, text] as const),
     ['docs.html', String(await referencePage(document, ANY_WORKER, reference.path))],

@@ -13,7 +13,6 @@ const FOR_OTHERS = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-
 /** The headers by path. The platform adds `Content-Type`, `ETag`, and, for a wrong method, the status 405. */
 const RULES: Record<string, Record<string, string>> = {
   '/slotted.js': { ...FOR_OTHERS, 'Cache-Control': CHANGES },
-  '/beacon.js': { ...FOR_OTHERS, 'Cache-Control': CHANGES },
   '/slotted-*': { ...FOR_OTHERS, 'Cache-Control': NEVER_CHANGES },
   '/dashboard/*': { 'Cache-Control': NEVER_CHANGES },
   '/openapi.json': {

@@ -17,8 +17,7 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       tag: 'Counting',
       path: '/slotted.js',
       summary: 'Get the beacon script',
-      description:
-        'The latest version. Include it with `defer`. It counts one view for each page that a visitor sees. `/beacon.js` is the same.',
+      description: 'The latest version. Include it with `defer`. It counts one view for each page that a visitor sees.',
       answers: script,
       examples: {
         latest: {
@@ -34,7 +33,7 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       path: '/slotted-{version}.js',
       summary: 'Get a release of the beacon script',
       description: 'A release never changes, so you can pin it with `integrity`.',
-      params: { version: described(v.picklist(versions as [string, ...string[]]), 'The version, such as `2.0.0`.') },
+      params: { version: described(v.picklist(versions as [string, ...string[]]), 'The version, such as `1.0.0`.') },
       answers: script,
       examples: {
         first: {

@@ -6,8 +6,7 @@ const PATH_PARAMETERS: Record<string, v.GenericSchema> = {
   type: described(v.string(), TYPE_DESCRIPTION),
   key: described(
     v.string(),
-    'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For the ' +
-      'keys `.` and `..`, leave the segment out and send `?key=..`. For types with integer keys: a whole number of at most 19 digits.',
+    'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`.',
   ),
 }
 

@@ -1,5 +1,4 @@
 import type { DocumentExample } from '../openapi/document-examples.ts'
-import { needsToken } from './sent-with-token.ts'
 
 /**
  * The curl command that sends an example.
@@ -23,4 +22,13 @@ export function curl(example: DocumentExample, origin: string): string {
 /** Quotes text as one word for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/**
+ * Whether to send an example with the token: the operation requires it, or the example reads a prefix, which a type need not list.
+ * Not if it shows a missing token.
+ */
+function needsToken({ operation: { security }, status, query }: DocumentExample): boolean {
+  const isRequired = security.every((way) => Object.keys(way).length > 0)
+  return status !== 401 && security.length > 0 && (isRequired || 'prefix' in query)
 }

@@ -2,7 +2,6 @@ import { html, raw } from 'hono/html'
 import type { Html } from '../../src/views/dashboard/layout.ts'
 import type { DescribedOperation } from '../openapi/document.ts'
 import { contentOf, type DocumentExample, operationExamples, parametersOf } from '../openapi/document-examples.ts'
-import { clientCall } from './client-call.ts'
 import { curl } from './curl.ts'
 import { withCode } from './inline-code.ts'
 import { kindOf, membersOf, type NamedSchemas } from './schema.ts'
@@ -53,7 +52,7 @@ ${wrong.map((each) => answer(each, named))}
 </details>`
 }
 <h4>Examples</h4>
-${operationExamples(path, method, operation).map((each, index) => example(each, { path, origin, open: index === 0 }))}
+${operationExamples(path, method, operation).map((each, index) => example(each, { origin, open: index === 0 }))}
 </div>
 </details>`
 }
@@ -79,15 +78,13 @@ ${content && !isProblem && membersOf(content[1].schema, named)}
 </div>`
 }
 
-function example(each: DocumentExample, { path, origin, open }: { path: string; origin: string; open: boolean }): Html {
-  const call = clientCall(each, path)
+function example(each: DocumentExample, { origin, open }: { origin: string; open: boolean }): Html {
   const says = Object.entries(each.says)
   return html`
 <details${open && raw(' open')}>
 <summary>${each.summary} <span class="status s${String(each.status)[0]}">${each.status}</span></summary>
 <p class="caption">curl</p>
 <pre tabindex="0"><code class="curl">${curl(each, origin)}</code></pre>
-${call && html`<p class="caption">Typed client</p><pre tabindex="0"><code class="client">${call}</code></pre>`}
 ${(says.length > 0 || each.answer !== undefined) && html`<p class="caption">Response</p><pre tabindex="0"><code class="answered">${says.map(([name, value]) => `${name}: ${value}\n`)}${answerText(each.answer)}</code></pre>`}
 </details>`
 }

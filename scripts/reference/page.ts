@@ -43,8 +43,7 @@ export function referencePage(document: OpenApiDocument, origin: string, script:
 <main id="main">
 <h1>${title} API</h1>
 <p>${withCode(description)}</p>
-<p>The commands below read the API token from a shell variable: <code>TOKEN=…</code>. The typed client is Hono’s:</p>
-<pre tabindex="0"><code>${CLIENT(origin)}</code></pre>
+<p>The commands below read the API token from a shell variable: <code>TOKEN=…</code>. Types for TypeScript: <code>npx openapi-typescript ${origin}/openapi.json -o counter.d.ts</code>.</p>
 <form id="filter" role="search" hidden>
 <label for="wanted">Find an operation</label>
 <input id="wanted" type="search" autocomplete="off" autocapitalize="off" spellcheck="false">
@@ -71,13 +70,6 @@ ${operations.map((each) => operationSection(each, { named: document.components.s
 </body>
 </html>`
 }
-
-const CLIENT = (origin: string) => `import { hc } from 'hono/client'
-import type { App } from 'slotted-counter/client'
-
-const client = hc<App>('${origin}', {
-  headers: { Authorization: \`Bearer \${process.env.TOKEN}\` },
-})`
 
 /** The operations of a chapter, in the document's order. */
 function under(

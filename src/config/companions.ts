@@ -89,11 +89,7 @@ function botsProblem(type: CounterType, other: CounterType | undefined, all: rea
 /** The same key must be the same record id in both. */
 function keysProblem(type: CounterType, other: CounterType): string | null {
   const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
-  const { visitorsOf } = other
-  if (visitorsOf === 'page' && other.key !== type.key) {
-    return `needs a type with the same keys: ${own}.key and ${named}.key differ`
-  }
-  if (visitorsOf !== 'site' && spellingsOf(type) !== spellingsOf(other)) {
+  if (other.visitorsOf !== 'site' && spellingsOf(type) !== spellingsOf(other)) {
     return `needs a type with the same keys: ${own}.same_key and ${named}.same_key differ`
   }
   return null

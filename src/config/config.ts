@@ -50,7 +50,7 @@ export const PLANS = {
     HISTORY: { page_hours: 800, max_statements: 18, max_seconds: 40 },
   },
   paid: {
-    ROLLUP: { page_slots: 2_000, max_statements: 9_000, max_seconds: 50 },
+    ROLLUP: { page_slots: 1_000, max_statements: 9_000, max_seconds: 50 },
     PRUNING: { page_slots: 2_000, max_statements: 5_000, max_seconds: 60 },
     HISTORY: { page_hours: 2_000, max_statements: 9_800, max_seconds: 40 },
   },

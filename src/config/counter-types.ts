@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { byteLength, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
+import {
+  byteLength,
+  isFolder,
+  MAX_KEY_BYTES,
+  pageKey,
+  SPELLINGS,
+  spellingOf,
+} from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-key-budgets.ts'
 import { flag, integer, orNull, table, textThat } from '../schemas.ts'
 
@@ -112,7 +119,6 @@ const settings = table({
   keys: v.optional(text(MAX_UNIT), 'keys'),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
   url: orNull(textThat(URL_RULE, isBeginning)),
-  key: v.optional(v.picklist(['string', 'integer'], 'must be "string" or "integer"'), 'string'),
   same_key: v.optional(v.array(v.picklist(SPELLINGS, `must be one of ${QUOTED}`), `must be a list of ${QUOTED}`), []),
   new_keys: v.optional(
     v.union(
@@ -175,19 +181,16 @@ export const counterType = v.pipe(
     if (type.countingBadge && !type.public) {
       wrong('counting_badge', 'needs public = true: everybody sees the count')
     }
-    if (type.key === 'integer' && type.sameKey.length > 0) {
-      wrong('same_key', 'needs string keys: an integer has one spelling')
-    }
     if (type.publicPage && !type.public) {
       wrong('public_page', 'needs public = true')
     }
-    if (type.visitorsOf !== 'page' && type.key === 'integer') wrong('visitors_of', 'needs string keys')
     if (type.visitorsOf === 'prefix' && type.prefixes.length === 0) wrong('visitors_of', 'needs prefixes')
     if (!fitsLetterCase(type.sameKey, [type.newKeys].flat())) wrong('new_keys', LOWER_CASE_RULE)
     if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)
     else if (type.visitorsOf === 'prefix' && type.prefixes.some((text) => spellingOf(text, type.sameKey) !== text)) {
       wrong('prefixes', 'must be spelled as keys are with `same_key`: "/blog", not "/blog/"')
     }
+    if (type.visitorsOf === 'prefix' && type.prefixes.some(isFolder)) wrong('prefixes', 'must not be "." or ".."')
     // Only what pages send is spelled as people read it.
     if (type.allowedOrigins.length === 0) return
     for (const [field, texts] of [

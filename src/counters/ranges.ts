@@ -12,7 +12,7 @@ export const LARGEST_ID = 2n ** 64n - 1n
 
 /** The number of the range that contains a record id. */
 export function rangeOf(recordId: bigint, ranges: number): number {
-  return ranges === 1 ? 0 : Number(recordId >> bitsPerRange(ranges))
+  return Number(recordId >> bitsPerRange(ranges))
 }
 
 /** The first and the last record id of a range. */
@@ -39,7 +39,8 @@ export function byRange<Row>(
   ranges: number,
   recordIdOf: (row: Row) => bigint,
 ): Map<number, Row[]> {
-  return Map.groupBy(rows, (row) => rangeOf(recordIdOf(row), ranges))
+  const bits = bitsPerRange(ranges)
+  return Map.groupBy(rows, (row) => Number(recordIdOf(row) >> bits))
 }
 
 /** The same for rows with a record id. */

@@ -1,10 +1,9 @@
-import type { Context, Handler, Input, Hono as TypedHono } from 'hono'
-import type { ToSchema } from 'hono/types'
-import * as v from 'valibot'
+import type { Context, Handler } from 'hono'
+import type * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { toJson } from '../database/values.ts'
-import type { AnswerOf, InputOf, None, Operation, ProblemOf, Route } from '../openapi/contract.ts'
+import type { AnswerOf, None, Operation, Route } from '../openapi/contract.ts'
 import type { Caller } from '../service/caller.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, authorizeForAll, checkTypes } from './authorization.ts'
@@ -13,21 +12,10 @@ import type { AppEnv, HonoApp } from './hono.ts'
 import { readJson } from './json-body.ts'
 import { tellHit } from './problem-response.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
-import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey, readQuery } from './url.ts'
+import { decodeKey, pathType, rawPathKey, readQuery } from './url.ts'
 
-/** `/v1/top/:type` for `/v1/top/{type}`. */
-type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
-  ? `${Head}:${Name}${HonoPath<Tail>}`
-  : Path
-
-/** Adds an endpoint to an app. Returns it with the endpoint's type for Hono's client. */
-type Endpoint<O extends Operation> = (
-  app: HonoApp,
-) => TypedHono<
-  AppEnv,
-  ToSchema<O['method'], HonoPath<O['path']> & string, { in: InputOf<O>; out: InputOf<O> }, AnswerOf<O> | ProblemOf<O>>,
-  '/'
->
+/** Adds an endpoint to an app. */
+type Endpoint = (app: HonoApp) => void
 
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
 type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
@@ -38,14 +26,6 @@ type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string
   (O extends { body: { schema: () => infer Schema extends v.GenericSchema } } ? { body: v.InferOutput<Schema> } : None)
 
 type Contract<O extends Operation = Operation> = () => O
-
-/** Types a handler by its contract. Returns the handler itself: on the hot path, nothing stands before it. */
-export function typed<C extends Contract>(
-  handler: Handler<AppEnv, string, Input, AnswerOf<ReturnType<C>> | Promise<AnswerOf<ReturnType<C>>>>,
-) {
-  type O = ReturnType<C>
-  return handler as Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>>
-}
 
 /** The JSON of a successful response. Its numbers may be bigints. */
 type Data<O extends Operation> = WithBigints<v.InferInput<NonNullable<O['answers'][200]['schema']>>>
@@ -58,7 +38,7 @@ type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in
 export function endpoint<C extends Contract>(
   route: Route,
   handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
-): Endpoint<ReturnType<C>> {
+): Endpoint {
   const { path, access, typesInBody = false, problemHeaders = [] } = route
   const ofSomeTypes = typesInBody || path.includes('{type}')
   const partsOf = partsReader<ReturnType<C>>(route)
@@ -83,7 +63,7 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     c: Context<AppEnv>,
     parts: Parts<ReturnType<C>> & { type: CounterType },
   ) => Promise<{ answer: Data<ReturnType<C>>; maxAge: number | null }>,
-): Endpoint<ReturnType<C>> {
+): Endpoint {
   const partsOf = partsReader<ReturnType<C>>(route)
   const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
@@ -94,7 +74,7 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
   }
   return (app) => {
     app.on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
-    return add(app, route, [revalidated, handler])
+    add(app, route, [revalidated, handler])
   }
 }
 
@@ -106,13 +86,12 @@ function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-function add(app: HonoApp, { method, path }: Route, handlers: Handler<AppEnv>[]) {
-  return app.on([method.toUpperCase()], [honoPath(path)], ...handlers) as never
+function add(app: HonoApp, { method, path }: Route, handlers: Handler<AppEnv>[]): void {
+  app.on([method.toUpperCase()], [honoPath(path)], ...handlers)
 }
 
 /** Reads what the contract says. */
 function partsReader<O extends Operation>({ path, access, query = () => ({}), looseQuery, body }: Route) {
-  const queryWithKey = () => ({ ...query(), key: v.string() })
   return async (c: Context<AppEnv>): Promise<Parts<O>> => {
     const parts: Record<string, unknown> = { caller: callerOf(c) }
     if (path.includes('{type}')) {
@@ -121,14 +100,12 @@ function partsReader<O extends Operation>({ path, access, query = () => ({}), lo
       checkTypes(c, type.name)
       parts.type = type
       if (path.includes('{key}')) {
-        if (c.req.param('key') === KEY_IN_QUERY) {
-          const { key, ...own } = readQuery(c, queryWithKey)
-          Object.assign(parts, { key, query: own })
-        } else parts.key = decodeKey(rawPathKey(c))
-        parts.counter = await counterOfKey(c.get('isolate').addresses, type, parts.key as string)
+        const key = decodeKey(rawPathKey(c))
+        parts.key = key
+        parts.counter = await counterOfKey(c.get('isolate').addresses, type, key)
       }
     }
-    if (!looseQuery) parts.query ??= readQuery(c, query)
+    if (!looseQuery) parts.query = readQuery(c, query)
     if (body !== undefined) parts.body = await readJson(c, body)
     return parts as Parts<O>
   }

@@ -23,24 +23,6 @@ export function belowBasePath(base: string, path: string): string | null {
   return path[base.length] === '/' ? path.slice(base.length) : null
 }
 
-/** Replaces the key in the path if the key is a parameter. Half a character: no URL decodes to it. */
-export const KEY_IN_QUERY = '\ud800'
-
-const COUNTER_PATH = /^(\/v1\/counters\/[^/]+)(\/(?:history|rename|merge))?$/
-const HAS_KEY = /[?&]key=/
-
-/**
- * The path by which a request is routed. A counter's key may be `?key=` instead of a segment, because clients resolve the
- * segments "." and ".." as folders. `GET /v1/counters/{type}` reads its keys itself.
- * @param path the path below the base path
- */
-export function routedPath({ method, url }: Request, path: string): string {
-  if (!path.startsWith('/v1/counters/') || !HAS_KEY.test(url)) return path
-  const [, counters, action = ''] = COUNTER_PATH.exec(path) ?? []
-  if (counters === undefined || (action === '' && ['GET', 'HEAD', 'OPTIONS'].includes(method))) return path
-  return `${counters}/${KEY_IN_QUERY}${action}`
-}
-
 /** Adds the base path to a path. */
 export function publicPath(c: Context<AppEnv>, path: string): string {
   return basePathOf(c.env) + path

@@ -1,15 +1,7 @@
 import type { TypedResponse } from 'hono'
 import * as v from 'valibot'
 import { HIT_REASONS } from '../hit-reasons.ts'
-import {
-  type ANY_REQUEST,
-  type BODY,
-  type CROSS_SITE,
-  hitProblems,
-  PROBLEMS,
-  type ProblemCode,
-  type TOKENS,
-} from './problems.ts'
+import { hitProblems, PROBLEMS, type ProblemCode } from './problems.ts'
 
 /** The chapters of the API, in the order of the documentation. */
 export const TAGS = {
@@ -81,7 +73,7 @@ export function route<
   return { method, path, access, ...more }
 }
 
-/** A route's contract, for the OpenAPI document and the typed client. The Worker never calls what makes it. */
+/** A route's contract, for the OpenAPI document. The Worker never calls what makes it. */
 export interface Operation extends Route {
   /** The `operationId`: the operation's name in generated clients. */
   id: string
@@ -235,26 +227,8 @@ function problemSchema() {
   )
 }
 
-type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
-  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
-}
-type SentShape<Shape extends v.ObjectEntries> = OptionalIn<{ [K in keyof Shape]: v.InferInput<Shape[K]> }>
-// biome-ignore lint/complexity/noBannedTypes: the test for "every member is optional"
-type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in Name]: T }
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
 export type None = {}
-
-type InQuery<O> = O extends { query: () => infer Shape extends v.ObjectEntries }
-  ? Part<'query', SentShape<Shape>>
-  : None
-type InHeader<O> = O extends { headers: infer Shape extends v.ObjectEntries } ? Part<'header', SentShape<Shape>> : None
-type InBody<O> = O extends { body: { schema: () => infer Schema extends v.GenericSchema } }
-  ? Part<'json', v.InferInput<Schema>>
-  : None
-
-/** The input of a typed client, without the path's. `either` makes query and body optional: Hono merges both types. */
-export type InputOf<O extends Operation> = InHeader<O> &
-  (O extends { either: true } ? Partial<InQuery<O> & InBody<O>> : InQuery<O> & InBody<O>)
 
 /** The responses that a handler may return. JSON responses are typed by their schemas. */
 export type AnswerOf<O extends Operation> = {
@@ -262,24 +236,3 @@ export type AnswerOf<O extends Operation> = {
     ? Response & TypedResponse<v.InferOutput<Schema>, Status & (200 | 202 | 503), 'json'>
     : Response
 }[keyof O['answers']]
-
-type OfTokens<O> = O extends { access: 'anyone' }
-  ? never
-  : (typeof TOKENS)[number] | (O extends { method: 'get' } ? never : typeof CROSS_SITE)
-/** The problems that follow from the route, as `codesOf` in scripts/openapi/responses.ts lists them. */
-type OfRoute<O> =
-  | (O extends { body: object } ? (typeof BODY)[number] | 'invalid_request' : never)
-  | (O extends { path: `${string}{key}${string}` } ? 'malformed_key' | 'invalid_request' : never)
-  | (O extends { path: `${string}{type}${string}` } ? 'unknown_type' : never)
-  | (O extends { looseQuery: true } ? never : 'malformed_query' | 'invalid_request')
-  | (O extends { access: 'read-unless-public' } ? 'too_many_requests' : never)
-type CodeOf<O, Own> = Own | OfRoute<O> | (typeof ANY_REQUEST)[number] | OfTokens<O>
-
-/** The problems in a typed client's response type. Handlers throw them and never return them. */
-export type ProblemOf<O extends Operation> = O extends { problems: readonly (infer Own extends ProblemCode)[] }
-  ? TypedResponse<
-      Omit<v.InferOutput<typeof problemDocument>, 'code'> & { code: CodeOf<O, Own> },
-      (typeof PROBLEMS)[CodeOf<O, Own>]['status'],
-      'json'
-    >
-  : never

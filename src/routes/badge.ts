@@ -51,8 +51,7 @@ export type SvgQuery = ParametersOf<typeof svgQuery>
 
 const svgTotalQuery = () => ({ ...svgQuery(), prefix: prefixField() })
 
-// shields.io draws what the JSON says, and has one more style.
-const jsonQuery = () => ({ ...look(), style: v.optional(choice([...BADGE_STYLES, 'social'])) })
+const jsonQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES)) })
 const jsonTotalQuery = () => ({ ...jsonQuery(), prefix: prefixField() })
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */

@@ -66,8 +66,7 @@ async function checkHit(
   const page = isDownload || typed === '' ? null : pageAt(typed)
   if (page === undefined)
     return refused({ cause: 'That is not the address of a page, such as https://example.com/about.' })
-  // The script may send another key than the path, but then it is an integer or the owner's.
-  const key = page === null || type.key === 'integer' ? null : pageKey(page.pathname)
+  const key = page === null ? null : pageKey(page.pathname)
   const { said, type: counted } = await checkVisit(caller, {
     type: page === null ? { ...type, allowedOrigins: ['*'] } : type,
     counter: await counterOfKey(caller.isolate.addresses, type, key ?? '0'),

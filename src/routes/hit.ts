@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
-import { typed } from '../http/endpoint.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
@@ -125,7 +124,7 @@ const readHitQuery = rememberedQueries(postHit.query)
 const readPixelQuery = rememberedQueries(hitQuery, true)
 
 /** The hot path. No middlewares: each copies the response's headers. What they add is added where needed. */
-export function hit(app: HonoApp) {
+export function hit(app: HonoApp): void {
   app.options('/hit', (c) => {
     const headers = new Headers([
       ...crossOrigin(isolateOf(c.env).config, c.req.header('Origin')),
@@ -136,45 +135,37 @@ export function hit(app: HonoApp) {
     return new Response(null, { status: 204, headers })
   })
 
-  return (
-    app
-      .post(
-        '/hit',
-        typed<typeof hitContract>(async (c) => {
-          const isolate = isolateOf(c.env)
-          c.set('isolate', isolate)
-          const { config } = isolate
-          try {
-            // The query is faster: reading a body costs as much as the rest of a hit.
-            const { url } = c.req
-            const hit = url.includes('?') ? readHitQuery(url) : await readJson(c, postHit.body)
-            // Created in advance: see CountOptions.answerReady.
-            const counted = noContent(c, config, 'counted')
-            const said = await countVisit(callerOf(c), await visitOf(c, hit))
-            return said === 'counted' ? counted : noContent(c, config, said)
-          } catch (error) {
-            for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
-            c.header('X-Hit', hitOf(error))
-            throw error
-          }
-        }),
-      )
-      // Always an image: a page must not show a broken one if counting fails.
-      .get(
-        '/hit.gif',
-        typed<typeof pixelContract>(async (c) => {
-          const counted = pixel('counted')
-          try {
-            c.set('isolate', isolateOf(c.env))
-            const hit = readPixelQuery(c.req.url)
-            const said = await countVisit(callerOf(c), await visitOf(c, hit))
-            return said === 'counted' ? counted : pixel(said)
-          } catch (error) {
-            return pixel(saidOf(c, error))
-          }
-        }),
-      )
-  )
+  app.post('/hit', async (c) => {
+    const isolate = isolateOf(c.env)
+    c.set('isolate', isolate)
+    const { config } = isolate
+    try {
+      // The query is faster: reading a body costs as much as the rest of a hit.
+      const { url } = c.req
+      const hit = url.includes('?') ? readHitQuery(url) : await readJson(c, postHit.body)
+      // Created in advance: see CountOptions.answerReady.
+      const counted = noContent(c, config, 'counted')
+      const said = await countVisit(callerOf(c), await visitOf(c, hit))
+      return said === 'counted' ? counted : noContent(c, config, said)
+    } catch (error) {
+      for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
+      c.header('X-Hit', hitOf(error))
+      throw error
+    }
+  })
+
+  // Always an image: a page must not show a broken one if counting fails.
+  app.get('/hit.gif', async (c) => {
+    const counted = pixel('counted')
+    try {
+      c.set('isolate', isolateOf(c.env))
+      const hit = readPixelQuery(c.req.url)
+      const said = await countVisit(callerOf(c), await visitOf(c, hit))
+      return said === 'counted' ? counted : pixel(said)
+    } catch (error) {
+      return pixel(saidOf(c, error))
+    }
+  })
 }
 
 // Responses without a body belong to no request, so they are kept by configuration, outcome and allowed origin: creating one is a
@@ -227,11 +218,10 @@ async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }:
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': ignoredBecause('type') } })
   }
-  const key = typeof sent === 'string' ? pageKey(sent) : sent
-  const cached = typeof key === 'string' ? addresses.cached(type, key) : undefined
+  const key = pageKey(sent)
   return {
     type,
-    counter: cached ?? (await counterOfKey(addresses, type, key)),
+    counter: addresses.cached(type, key) ?? (await counterOfKey(addresses, type, key)),
     visitor: visitorOf(c),
     purpose: 'page',
     automated,

@@ -14,7 +14,7 @@ import { parsed } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
-import { keyField, shortBody } from '../service/shared-fields.ts'
+import { shortBody } from '../service/shared-fields.ts'
 
 /** What the three contracts share. `body` is that of the example. */
 const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>
@@ -73,7 +73,7 @@ export const deleteCounterContract = () =>
 const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
   query: () => ({ also: also() }),
   body: shortBody(4096, '{"to":"/new"}', () => ({
-    to: described(keyField, 'The new key, which must not have a counter.'),
+    to: described(v.string(), 'The new key, which must not have a counter.'),
   })),
 })
 
@@ -88,7 +88,7 @@ export const renameContract = () =>
 const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
   query: () => ({ also: also() }),
   body: shortBody(4096, '{"into":"/other"}', () => ({
-    into: described(keyField, 'The key of the other counter, which must exist.'),
+    into: described(v.string(), 'The key of the other counter, which must exist.'),
   })),
 })
 
@@ -121,11 +121,7 @@ interface Asked {
   query: { also: string }
 }
 
-async function targetOf(
-  { caller, type, counter }: Asked,
-  field: string,
-  key: string | number,
-): Promise<CounterAddress> {
+async function targetOf({ caller, type, counter }: Asked, field: string, key: string): Promise<CounterAddress> {
   const target = await counterOfKey(caller.isolate.addresses, type, key, field)
   if (target.recordId === counter.recordId) throw invalidRequest([{ field, message: 'must be another key' }])
   return target

@@ -1,5 +1,3 @@
-import type { Hono } from 'hono'
-import type { BlankEnv, ExtractSchema } from 'hono/types'
 import { badges } from './badge.ts'
 import { charts } from './chart.ts'
 import { check } from './check.ts'
@@ -29,8 +27,8 @@ import { status } from './status.ts'
 import { top } from './top.ts'
 import { verify } from './verify.ts'
 
-/** The routes that programs call: those of the typed client. */
-export const PROGRAM_ROUTES = [
+/** All routes. */
+export const ROUTES = [
   hit,
   health,
   increments,
@@ -56,10 +54,6 @@ export const PROGRAM_ROUTES = [
   verify,
   setupState,
   setup,
-] as const
-
-/** The routes that browsers call. */
-export const BROWSER_ROUTES = [
   downloads,
   badges,
   charts,
@@ -70,7 +64,4 @@ export const BROWSER_ROUTES = [
   numbers,
   reference,
   stats,
-] as const
-
-/** For a typed client, `hc<App>(url)`. `npm run build` writes it to dist/client.d.ts. */
-export type App = Hono<BlankEnv, ExtractSchema<ReturnType<(typeof PROGRAM_ROUTES)[number]>>, '/'>
+]

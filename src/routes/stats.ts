@@ -14,17 +14,16 @@ import { InvalidInput } from '../schemas.ts'
 import { choice } from '../service/shared-fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
-import { drawPicture } from '../views/preview-picture.ts'
 import { guarded, page, siteOf, viewerOf } from './dashboard.ts'
 import type { AskedNumbers } from './numbers/numbers-query.ts'
 import { typeNumbers } from './numbers/type-and-counter-numbers.ts'
 
-/** Seconds for which a page and its picture may be cached. */
+/** Seconds for which a page may be cached. */
 const PAGE_MAX_AGE = 60
 /** Seconds for which its numbers may be cached, here too. They are as of the last roll-up anyway. */
 const NUMBERS_MAX_AGE = 30
 const ROWS = 20
-/** What the page shows without its script, and its picture. */
+/** What the page shows without its script. */
 const SHOWN_BY_ITSELF = { period: '30d', tz: 'UTC' } as const
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
@@ -57,21 +56,6 @@ export function stats(app: HonoApp): void {
     c.header('Cache-Control', numbers === null ? 'no-store' : `public, max-age=${PAGE_MAX_AGE}`)
     const { origin } = new URL(c.req.url)
     return c.html(publicPage({ ...siteOf(c), origin, type, all: publicTypes(c), numbers }))
-  })
-
-  // The picture of the page for link previews.
-  app.get('/stats/:type/chart.png', revalidated, async (c) => {
-    const type = publicType(c, c.req.param('type'))
-    if (type === undefined) return c.notFound()
-    await limitReading(c)
-    const { value } = await keptNumbers(c, type, SHOWN_BY_ITSELF)
-    const picture = await drawPicture(value.chart.points.map(({ count }) => Number(JSON.stringify(count ?? 0))))
-    return c.body(picture, 200, {
-      'Content-Type': 'image/png',
-      'Cache-Control': `public, max-age=${PAGE_MAX_AGE}`,
-      'Cross-Origin-Resource-Policy': 'cross-origin',
-      'X-Content-Type-Options': 'nosniff',
-    })
   })
 
   app.get('/stats/:type/numbers', revalidated, async (c) => {

@@ -17,19 +17,17 @@ export function configuredType({ config }: Pick<Isolate, 'config'>, name: string
 
 /**
  * The counter of a key.
- * @param key text, or for types with integer keys also a number
  * @param field the name of the key in the request
  * @throws {InvalidInput}
  */
 export async function counterOfKey(
   addresses: AddressCache,
   type: CounterType,
-  key: string | number,
+  key: string,
   field = 'key',
 ): Promise<CounterAddress> {
-  if (typeof key === 'number' && type.key === 'string') throw new InvalidInput(field, 'must be a string')
   try {
-    return await addresses.find(type, String(key))
+    return await addresses.find(type, key)
   } catch (error) {
     throw error instanceof InvalidInput ? new InvalidInput(field, error.message) : error
   }
@@ -41,7 +39,7 @@ export async function counterOfKey(
  * @param check finds another error in an entry
  * @throws {Problem} 422 with all errors of the list
  */
-export async function listedCounters<Entry extends { type: string; key: string | number }>(
+export async function listedCounters<Entry extends { type: string; key: string }>(
   isolate: Isolate,
   list: string,
   entries: readonly Entry[],

@@ -18,11 +18,6 @@ export const dateField = (rule: string, fits = (_day: string) => true) =>
 
 const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
 
-const KEY_RULE = `must be a string (or, for integer keys, a whole number up to ${Number.MAX_SAFE_INTEGER})`
-
-/** A key. `counterOfKey` checks that a number is for a type with integer keys. */
-export const keyField = v.union([v.string(), exactInteger(KEY_RULE)], KEY_RULE)
-
 /** A body of a few fields. `example` is for error messages. */
 export const shortBody = <const Shape extends v.ObjectEntries>(
   maxBytes: number,
@@ -32,7 +27,7 @@ export const shortBody = <const Shape extends v.ObjectEntries>(
 
 export const namedFields = {
   type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
-  key: described(keyField, 'The key, not percent-encoded.'),
+  key: described(v.string(), 'The key, not percent-encoded.'),
 }
 
 export const listEntry = <const Shape extends v.ObjectEntries>(id: string, more: Shape) =>

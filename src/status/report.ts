@@ -92,8 +92,8 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       reading: config.readLimit !== null,
       newKeys: config.newKeyLimit !== null,
     },
-    types: [...config.types.values()].map(({ name, title, unit, url, also, recordType, key, sameKey }) => {
-      return { name, title, unit, url, also, recordType, key, sameKey }
+    types: [...config.types.values()].map(({ name, title, unit, url, also, recordType, sameKey }) => {
+      return { name, title, unit, url, also, recordType, sameKey }
     }),
   }
 }

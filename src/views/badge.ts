@@ -4,7 +4,7 @@ import type { Problem } from '../service/problem.ts'
 import { measureText } from './measure-text.ts'
 
 /** Badge styles, by the names that shields.io uses. */
-export const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge'] as const
+export const BADGE_STYLES = ['flat', 'flat-square', 'for-the-badge'] as const
 
 export interface Badge {
   /** The left half; omitted if empty. Like the message, it must satisfy `isBadgeText`. */
@@ -23,24 +23,12 @@ export function isBadgeText(text: string): boolean {
   return [...text].length <= MAX_LABEL && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(text)
 }
 
-const FLAT = html`<stop offset="0" stop-color="#bbb" stop-opacity=".1"/><stop offset="1" stop-opacity=".1"/>`
-const PLASTIC = html`<stop offset="0" stop-color="#fff" stop-opacity=".7"/><stop offset=".1" stop-color="#aaa" stop-opacity=".1"/><stop offset=".9" stop-opacity=".3"/><stop offset="1" stop-opacity=".5"/>`
-
-/**
- * What a style draws around the texts: its height in pixels, their baseline in tenths of a pixel, and maybe a gradient over the
- * colors, in a shape with round corners, and a shadow behind the texts.
- */
-const LOOKS = {
-  flat: { height: 20, baseline: 140, sheen: { radius: 3, stops: FLAT } },
-  'flat-square': { height: 20, baseline: 140, sheen: null },
-  plastic: { height: 18, baseline: 130, sheen: { radius: 4, stops: PLASTIC } },
-  'for-the-badge': { height: 28, baseline: 175, sheen: null },
-}
-
 /** Draws a badge like those of shields.io, with the figures of badge-maker 6.0.0. @returns an SVG document */
 export function drawBadge({ label, message, color, labelColor, style }: Badge): string {
   const loud = style === 'for-the-badge'
-  const { height, baseline, sheen } = LOOKS[style]
+  const isFlat = style === 'flat'
+  // The baseline is in tenths of a pixel.
+  const [height, baseline] = loud ? [28, 175] : [20, 140]
   const right = halfOf(message, color, { loud, isBold: loud })
   const halves = label.trim() === '' ? [right] : [halfOf(label, labelColor, { loud, isBold: false }), right]
   const width = halves.reduce((sum, half) => sum + half.width, 0)
@@ -52,16 +40,15 @@ export function drawBadge({ label, message, color, labelColor, style }: Badge): 
     rects.push(html`<rect x="${x}" width="${half.width}" height="${height}" fill="#${half.paint}"/>`)
     // Two texts move towards each other.
     const nearer = loud || halves.length === 1 ? 0 : half === right ? -1 : 1
-    texts.push(drawText(half, 10 * (x + half.width / 2 + nearer), baseline, sheen !== null))
+    texts.push(drawText(half, 10 * (x + half.width / 2 + nearer), baseline, isFlat))
     x += half.width
   }
-  // The same id for the same shape, because a page may have several badges in its own document.
-  const shape = `${style}-${width}`
-  const background = sheen
-    ? html`<filter id="blur"><feGaussianBlur stdDeviation="16"/></filter>
-<linearGradient id="${style}" x2="0" y2="100%">${sheen.stops}</linearGradient>
-<clipPath id="${shape}"><rect width="${width}" height="${height}" rx="${sheen.radius}"/></clipPath>
-<g clip-path="url(#${shape})">${rects}<rect width="${width}" height="${height}" fill="url(#${style})"/></g>`
+  const background = isFlat
+    ? // The same id for the same shape, because a page may have several badges in its own document.
+      html`<filter id="blur"><feGaussianBlur stdDeviation="16"/></filter>
+<linearGradient id="flat" x2="0" y2="100%"><stop offset="0" stop-color="#bbb" stop-opacity=".1"/><stop offset="1" stop-opacity=".1"/></linearGradient>
+<clipPath id="flat-${width}"><rect width="${width}" height="${height}" rx="3"/></clipPath>
+<g clip-path="url(#flat-${width})">${rects}<rect width="${width}" height="${height}" fill="url(#flat)"/></g>`
     : html`<g shape-rendering="crispEdges">${rects}</g>`
   return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${name}">
 <title>${name}</title>

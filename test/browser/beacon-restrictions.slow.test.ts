@@ -170,7 +170,7 @@ describe('a type that only some sites may count', () => {
     const site = await startSite({ '/page': strict })
     // Without a type that the other site may count: it could read the answers then, and its console would stay silent.
     const own = await startCounter({
-      COUNTERS: { page_view: { record_type: 1, key: 'string', allowed_origins: [`http://${SITE}:${site.port}`] } },
+      COUNTERS: { page_view: { record_type: 1, allowed_origins: [`http://${SITE}:${site.port}`] } },
     })
     strict.html = html(tagOf(own.url))
     const context = await browser.newContext()

@@ -178,7 +178,7 @@ describe('Renaming', () => {
     expect([lost, ...(await countsOf('/r/lost', '/r/found'))]).toEqual([1, [5, 4, 3], [0, 0, 0]])
   })
 
-  it.each([['/ü &key=a+b#c?d%2Fe'], ['<b>"\'\\</b>'], ['..'], [' blanks  '], ['\u202Egnp']])(
+  it.each([['/ü &key=a+b#c?d%2Fe'], ['<b>"\'\\</b>'], [' blanks  '], ['\u202Egnp']])(
     'works with the key %j, and back',
     async (key) => {
       await counter.add('download', `from ${key}`, 6)

@@ -74,7 +74,7 @@ it(`${HITS} hits of invented keys leave what the budget allows, honest hits are 
   expect(counted).toBeGreaterThanOrEqual(BUDGET)
   expect(await number('SELECT COUNT(*) FROM counters')).toBe(BigInt(PAGES + counted))
 
-  const ids = await Promise.all(pages.map(({ key }) => addressOfKey({ recordType: 1, key: 'string' }, key)))
+  const ids = await Promise.all(pages.map(({ key }) => addressOfKey({ recordType: 1 }, key)))
   const list = ids.map(({ recordId }) => recordId).join()
   const sum = (where: string) =>
     number(`SELECT COALESCE(SUM(count), 0) FROM slotted_counters WHERE record_id ${where} (${list})`)

@@ -6,7 +6,7 @@ import { rangeOf } from '../../src/counters/ranges.ts'
 export async function keyOfEachRange(prefix: string, ranges: number = inject('ranges')): Promise<string[]> {
   const keys = new Map<number, string>()
   for (let n = 0; keys.size < ranges; n++) {
-    const { recordId } = await addressOfKey({ recordType: 1, key: 'string' }, `${prefix}${n}`)
+    const { recordId } = await addressOfKey({ recordType: 1 }, `${prefix}${n}`)
     const range = rangeOf(recordId, ranges)
     if (!keys.has(range)) keys.set(range, `${prefix}${n}`)
   }

@@ -72,7 +72,7 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
   expect(counted + unknown + duplicates).toBe(sent)
   expect(duplicates).toBeGreaterThan(sent / 2)
 
-  const { recordId } = await addressOfKey({ recordType: 2, key: 'string' }, 'app.zip')
+  const { recordId } = await addressOfKey({ recordType: 2 }, 'app.zip')
   const number = async (sql: string) =>
     Number(
       toBigInt(

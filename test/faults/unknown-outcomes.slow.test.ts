@@ -18,7 +18,7 @@ describe('Acknowledged increments count once, refused ones do not count, and the
     await countThrough(async ({ db, expected }) => {
       await expect.poll(() => expected.size).toBeGreaterThan(500)
       await db.behave({ transactionMs: 60_000 })
-      const { recordId } = await addressOfKey({ recordType: 1, key: 'string' }, '/hot/hit/1')
+      const { recordId } = await addressOfKey({ recordType: 1 }, '/hot/hit/1')
       // Several times if need be: clients that repeat their request until it is acknowledged are not told `unknown`.
       while (expected.number.unknown <= 5) {
         const before = expected.number.unknown

@@ -70,7 +70,7 @@ export const WRONG_SETTINGS: readonly WrongSetting[] = [
   ofType('visitor', 'dedupe_seconds', 'day'),
   ofType('visitor', 'dedupe_seconds', 200_000, []),
   ofType('visitor', 'foo_bar', 3),
-  { ...ofType('visitor', 'key', 'integer'), field: 'COUNTERS.page_view.also' },
+  { ...ofType('visitor', 'same_key', ['letter_case']), field: 'COUNTERS.page_view.also' },
   ofType('visitor', 'record_type', 1, ['view', 'visitor', 'writer']),
   ofType('download', 'count_bots', 1),
   ofType('download', 'redirect_to', 'files', ['download', 'redirect']),

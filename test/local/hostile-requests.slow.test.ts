@@ -33,16 +33,15 @@ it('Hostile requests change nothing, cause no 5xx, and take no memory, and hones
   console.log(`HOSTILE_SEED=${seed}`)
   const isolate = await WatchedIsolate.start({
     COUNTERS: {
-      page_view: { record_type: 1, key: 'string', public: true, allowed_origins: ['*'], new_keys: 'known' },
+      page_view: { record_type: 1, public: true, allowed_origins: ['*'], new_keys: 'known' },
       download: {
         record_type: 2,
-        key: 'string',
         public: true,
         allowed_origins: ['*'],
         new_keys: 'known',
         redirect_to: 'https://files.test/',
       },
-      secret: { record_type: 3, key: 'string' },
+      secret: { record_type: 3 },
     },
   })
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' }

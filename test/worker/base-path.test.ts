@@ -1,5 +1,3 @@
-import { hc } from 'hono/client'
-import type { App } from 'slotted-counter/client'
 import { describe, expect, it } from 'vitest'
 import { COUNTER_SCRIPT, STYLE } from '../../src/generated.ts'
 import { SAME_SITE } from '../harness/sign-in.ts'
@@ -55,18 +53,6 @@ describe('under a base path', () => {
   it('a wrong method is answered 405', async () => {
     const response = await worker.fetch('/my/counter/v1/increments')
     expect([response.status, response.headers.get('Allow')]).toEqual([405, 'POST'])
-  })
-
-  it('the typed client works', async () => {
-    const client = hc<App>('https://counter.test/my/counter', {
-      headers: { Authorization: `Bearer ${TOKEN}` },
-      fetch: (input: unknown, init?: unknown) =>
-        worker.fetch(String(input).replace('https://counter.test', ''), init as RequestInit),
-    })
-    const param = { type: 'page_view', key: encodeURIComponent('/typed client') }
-    expect((await client.v1.counters[':type'][':key'].$post({ param, json: { by: 3 } })).status).toBe(200)
-    const read = await client.v1.counters[':type'][':key'].$get({ param })
-    expect(await read.json()).toMatchObject({ key: '/typed client', count: 3 })
   })
 })
 

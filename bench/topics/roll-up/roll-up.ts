@@ -1,4 +1,3 @@
-import { SMALL_PAGE_SLOTS } from '../../../src/counters/rollup/roll-up.ts'
 import { barChart, lineChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
@@ -10,7 +9,6 @@ import {
   byPending,
   HOT,
   HOT_SQL,
-  LARGE_PAGES,
   PENDING,
   pendingName,
   ROLL_UP,
@@ -19,14 +17,14 @@ import {
   SQL,
   SQL_TOTALS,
 } from './throughput-variants.ts'
-import { ALONE, DURING, DURING_LARGE_PAGES, DURING_SQL, duringRollUps, WRITER_LOAD } from './writer-variants.ts'
+import { ALONE, DURING, DURING_SQL, duringRollUps, WRITER_LOAD } from './writer-variants.ts'
 
 /** The cost of rolling up, and its effect on writers. */
 export const rollUp: Topic = {
   name: 'roll-up',
   title: 'How much does rolling up cost, and does it slow writers down?',
   text:
-    `\`POST /v1/rollup\` with \`max_statements\` ${number(SETTINGS.ROLLUP.max_statements)}. Pages have ${number(SMALL_PAGE_SLOTS)} slots, or ${number(SETTINGS.ROLLUP.page_slots)} after an unfinished run. The baseline is hand-written SQL in one transaction on the ` +
+    `\`POST /v1/rollup\` with \`max_statements\` ${number(SETTINGS.ROLLUP.max_statements)}. Pages have ${number(SETTINGS.ROLLUP.page_slots)} slots. The baseline is hand-written SQL in one transaction on the ` +
     'server: INSERT … SELECT … GROUP BY into the same tables, and an UPDATE of the slots. Afterwards, totals and every period must hold each pending count exactly once. ' +
     `Writers have ${WRITER_LOAD}. During their load, roll-ups run without a pause; in production, one runs each minute.`,
   variants: [...byMethod, ...byPending, ...duringRollUps],
@@ -64,13 +62,6 @@ export const rollUp: Topic = {
       target: { atLeast: 0.75 },
     },
     {
-      label: 'slots/s: large pages vs. hand-written SQL',
-      figure: 'rowsPerSecond',
-      of: LARGE_PAGES,
-      to: SQL,
-      target: { atLeast: 0.5 },
-    },
-    {
       label: 'slots/s: roll-up vs. hand-written SQL for totals only',
       figure: 'rowsPerSecond',
       of: ROLL_UP,
@@ -82,13 +73,6 @@ export const rollUp: Topic = {
       of: DURING,
       to: ALONE,
       target: { atMost: 1.1 },
-    },
-    {
-      label: 'writers’ p99: during roll-ups with large pages vs. alone',
-      figure: 'p99Ms',
-      of: DURING_LARGE_PAGES,
-      to: ALONE,
-      target: { atMost: 1.15 },
     },
     {
       label: 'writers’ p99: during hand-written SQL vs. alone',
@@ -142,7 +126,7 @@ export const rollUp: Topic = {
     return [
       `A roll-up moves ${rounded(rate)} slots/s, ${rounded(rate / medianOf(runs, SQL, 'rowsPerSecond'))} of the rate of hand-written SQL, with about ` +
         `${Math.round(statements / (largest / 1_000))} statements for 1,000 slots. ${number(largest)} pending slots took ${rounded(medianOf(runs, pendingName(largest), 'milliseconds') / 1_000)} s and ${rounded(statements)} statements.`,
-      `The p99 of writers is ${p99(ALONE)} ms alone, ${p99(DURING)} ms during roll-ups, and ${p99(DURING_LARGE_PAGES)} ms during roll-ups with large pages.`,
+      `The p99 of writers is ${p99(ALONE)} ms alone, and ${p99(DURING)} ms during roll-ups.`,
       `Do not roll up in one big transaction: writers wait for its locks. They count ${perSecond(DURING_SQL)} hits/s during it, and ${perSecond(DURING)} during roll-ups.`,
     ]
   },

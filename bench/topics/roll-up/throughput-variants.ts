@@ -5,14 +5,13 @@ import { watchMemory } from '../../harness/process-usage.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
 import type { Outcome, Variant } from '../../harness/variant.ts'
 import { rollUpWithSql, type SqlWork } from './hand-written-roll-up.ts'
-import { DEPLOYMENT, number, requestRollUp, SETTINGS, SLOTS_EACH, simulateUnfinishedRun } from './request-roll-up.ts'
+import { DEPLOYMENT, number, requestRollUp, SLOTS_EACH } from './request-roll-up.ts'
 import { findViolations } from './violations.ts'
 
 const SLOTS = 20_000
 export const PENDING = [500, 5_000, 50_000]
 
 export const ROLL_UP = 'roll-up'
-export const LARGE_PAGES = 'roll-up in a hurry'
 export const SQL = 'by hand'
 export const SQL_TOTALS = 'by hand, totals only'
 export const SINGLE = 'roll-up, a slot each'
@@ -21,8 +20,8 @@ export const HOT = 'roll-up, 1,000 slots each'
 export const HOT_SQL = 'by hand, 1,000 slots each'
 export const pendingName = (slots: number) => `roll-up, ${number(slots)} pending`
 
-/** What moves the slots: the product, the product after an unfinished run, or hand-written SQL. */
-type Method = 'product' | 'product, large pages' | SqlWork
+/** What moves the slots: the product, or hand-written SQL. */
+type Method = 'product' | SqlWork
 
 /** Measures moving slots, after moving as many to warm up, and checks the tables afterwards. */
 async function moveSlots(testbed: Testbed, slots: number, slotsEach: number, method: Method): Promise<Outcome> {
@@ -30,11 +29,10 @@ async function moveSlots(testbed: Testbed, slots: number, slotsEach: number, met
     const { server, database, url, pid } = deployment
     await fillSlots(deployment, { counters: slots / slotsEach, slotsEach })
     const move = async () => {
-      if (method === 'product' || method === 'product, large pages') return requestRollUp(url, testbed.signal)
+      if (method === 'product') return requestRollUp(url, testbed.signal)
       await rollUpWithSql(deployment, method)
     }
     await move()
-    if (method === 'product, large pages') await simulateUnfinishedRun(deployment)
     await server.query(`UPDATE \`${database}\`.slotted_counters SET count = 1`)
     const memory = await watchMemory(pid)
     const began = performance.now()
@@ -69,13 +67,6 @@ const HISTORY = 'totals, hours, days, weeks, months, and the history of the type
 /** The same slots, moved by the product and by hand-written SQL. */
 export const byMethod = [
   moving(ROLL_UP, 'roll-up', `the product, ${SLOTS_EACH} slots per counter`, SLOTS_EACH, 'product'),
-  moving(
-    LARGE_PAGES,
-    'roll-up, large pages',
-    `the same after an unfinished run: pages of ${number(SETTINGS.ROLLUP.page_slots)}`,
-    SLOTS_EACH,
-    'product, large pages',
-  ),
   moving(SQL, 'hand-written SQL', `one transaction of INSERT … SELECT: ${HISTORY}`, SLOTS_EACH, 'equal work'),
   moving(SQL_TOTALS, 'hand-written SQL, totals only', 'the same without history', SLOTS_EACH, 'totals only'),
   moving(SINGLE, 'roll-up', 'the product', 1, 'product'),

@@ -3,7 +3,7 @@ import { fillSlots } from '../../harness/fill-slots.ts'
 import { measureLoad } from '../../harness/measure-load.ts'
 import type { Variant } from '../../harness/variant.ts'
 import { rollUpWithSql } from './hand-written-roll-up.ts'
-import { DEPLOYMENT, number, requestRollUp, SETTINGS, SLOTS_EACH, simulateUnfinishedRun } from './request-roll-up.ts'
+import { DEPLOYMENT, number, requestRollUp, SETTINGS, SLOTS_EACH } from './request-roll-up.ts'
 
 /** More than roll-ups can move while writers are measured. */
 const BACKLOG = 100_000
@@ -23,7 +23,6 @@ const WRITER_DEPLOYMENT: DeploymentOptions = {
 
 export const ALONE = 'writers alone'
 export const DURING = 'writers beside a roll-up'
-export const DURING_LARGE_PAGES = 'writers beside a roll-up in a hurry'
 export const DURING_SQL = 'writers beside the statements by hand'
 
 /** The load of the writers, in words. */
@@ -80,30 +79,19 @@ const writers = (
     }),
 })
 
-/** Consecutive roll-ups by a separate Worker, optionally each after an unfinished run. */
-const rollUps =
-  (largePages: boolean) =>
-  async (deployment: Deployment): Promise<Background> => {
-    const { url } = await deployment.startAnother()
-    await requestRollUp(url, AbortSignal.timeout(READY_MS))
-    return async (over, signal) => {
-      while (!over()) {
-        if (largePages) await simulateUnfinishedRun(deployment)
-        await requestRollUp(url, signal)
-      }
-    }
+/** Consecutive roll-ups by a separate Worker. */
+async function rollUps(deployment: Deployment): Promise<Background> {
+  const { url } = await deployment.startAnother()
+  await requestRollUp(url, AbortSignal.timeout(READY_MS))
+  return async (over, signal) => {
+    while (!over()) await requestRollUp(url, signal)
   }
+}
 
 /** Writers alone, and during roll-ups. */
 export const duringRollUps = [
   writers(ALONE, ALONE, '`POST /hit`, no roll-up'),
-  writers(DURING, 'writers during roll-ups', 'consecutive roll-ups by a separate Worker', rollUps(false)),
-  writers(
-    DURING_LARGE_PAGES,
-    'writers during roll-ups, large pages',
-    `the same with pages of ${number(SETTINGS.ROLLUP.page_slots)}`,
-    rollUps(true),
-  ),
+  writers(DURING, 'writers during roll-ups', 'consecutive roll-ups by a separate Worker', rollUps),
   writers(
     DURING_SQL,
     'writers during hand-written SQL',

@@ -114,12 +114,10 @@ export class Sizing {
     return this.figure(placement, shards, peakOf(average), 'pendingSlots') / this.rollUpRate(shards)
   }
 
-  /** Statements of the roll-up of each minute at the peak, with the largest pages of the plan. */
+  /** Statements of the roll-up of each minute at the peak. */
   rollUpStatements(placement: Placement, shards: number, average: number): number {
     const pending = this.figure(placement, shards, peakOf(average), 'pendingSlots')
-    const perSlot = this.#ofRollUp(shards, 'statements') / MOST_SLOTS
-    // The simulated run has pages of 1,000 slots. In a hurry, pages have twice as many.
-    return (pending * perSlot) / 2
+    return (pending * this.#ofRollUp(shards, 'statements')) / MOST_SLOTS
   }
 
   /** Seconds that pruning takes in each run, if it deletes as many slots as come into being. */

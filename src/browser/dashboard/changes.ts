@@ -52,7 +52,7 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     clearDone()
     try {
       // A JavaScript number would round the digits. If only a lost answer told by how much it changed, the difference is a guess.
-      const answer = await change<{ added: Count | null }>('PUT', counterPath(type, key), `{"count":${count}}`)
+      const answer = await change<{ added: Count | null }>('PUT', path('counters', type, key), `{"count":${count}}`)
       const added = BigInt(answer.added ?? count - before)
       const id = newKey()
       // As an adjustment: what is counted meanwhile stays.
@@ -265,8 +265,8 @@ function newKey(): string {
 }
 
 async function countOf(type: string, key: string): Promise<bigint> {
-  const { counters } = await ask<{ counters: { count: Count }[] }>('GET', counterPath(type, key))
-  return BigInt(counters[0]!.count)
+  const { count } = await ask<{ count: Count }>('GET', path('counters', type, key))
+  return BigInt(count)
 }
 
 /** Finds the counter of a typed key, which the type may spell otherwise: the first one that begins with it. @throws {ApiError} */
@@ -279,10 +279,10 @@ async function findCounter(type: string, key: string): Promise<{ key: string; co
 
 /** @param id repeats with the same one take effect once; default: a new one @throws {ApiError} */
 async function moveCounter({ action, type, key, other, also }: Move, id?: string): Promise<void> {
-  const query = also ? { also: 'true' } : {}
+  const query = also ? '?also=true' : ''
   const body = { rename: JSON.stringify({ to: other }), merge: JSON.stringify({ into: other }) }
-  if (action === 'delete') await change('DELETE', counterPath(type, key, query), undefined, id)
-  else await change('POST', counterPath(type, key, query, action), body[action], id)
+  if (action === 'delete') await change('DELETE', path('counters', type, key) + query, undefined, id)
+  else await change('POST', path('counters', type, key, action) + query, body[action], id)
 }
 
 /**
@@ -298,9 +298,4 @@ function change<Answer>(method: string, path: string, body?: string, key = newKe
     .catch((error) => {
       throw isUnknown(error) ? new ApiError(0, { code: 'outcome_unknown' }) : error
     })
-}
-
-/** The path of a counter. Its key is in the query, because a path cannot have the keys "." and "..". */
-function counterPath(type: string, key: string, query: Record<string, string> = {}, ...action: string[]): string {
-  return `${path('counters', type, ...action)}?${new URLSearchParams({ key, ...query })}`
 }

@@ -27,8 +27,6 @@ export type RankedCounter = CounterAddress & { count: bigint }
 /** What determines the addresses of a type's counters. */
 export interface KeyedType {
   recordType: number
-  /** `integer`: decimal numbers only. */
-  key: 'string' | 'integer'
   /** Spellings that mean the same key. Default: none. */
   sameKey?: readonly Spelling[]
 }
@@ -37,10 +35,7 @@ export interface KeyedType {
 export async function addressOfKey(type: KeyedType, spelled: string): Promise<CounterAddress> {
   const key = type.sameKey === undefined ? spelled : spellingOf(spelled, type.sameKey)
   if (key === '') throw invalidKey('must not be empty')
-  // One spelling for each number: "007" and "7" must not be two counters.
-  if (type.key === 'integer' && !/^(?:0|-?[1-9]\d{0,18})$/.test(key)) {
-    throw invalidKey('must be a whole number of at most 19 digits, without leading zeros')
-  }
+  if (isFolder(key)) throw invalidKey('must not be "." or "..", which paths cannot contain')
   // A UTF-16 code unit takes at most 3 bytes, so short keys need not be encoded.
   if (key.length > MAX_KEY_BYTES / 3) {
     const bytes = byteLength(key)
@@ -50,6 +45,9 @@ export async function addressOfKey(type: KeyedType, spelled: string): Promise<Co
   if (!key.isWellFormed()) throw invalidKey('must be well-formed Unicode, without lone surrogates')
   return { recordType: type.recordType, recordId: await hash64(key), name: copied(key) }
 }
+
+/** Whether clients resolve a segment of a path. A counter with such a key could not be reached. */
+export const isFolder = (segment: string) => segment === '.' || segment === '..'
 
 /** The length of a text in bytes of UTF-8. */
 export function byteLength(text: string): number {

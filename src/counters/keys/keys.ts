@@ -13,8 +13,6 @@ const MAX_GENERATION = 10_000
 const KNOWN_MS = 10 * MINUTE_MS
 /** How long a key stays refused without a look-up. Short: a request with a token may create its counter. */
 const REFUSED_MS = 1_000
-/** Clients resolve them in paths, so a counter with such a key is hard to reach and delete. */
-const FOLDERS = new Set(['.', '..'])
 
 /** Shares queries between requests, as `ReadsByRange` does. */
 export interface SharedQuestions {
@@ -62,7 +60,7 @@ export class Keys {
 
   /** Whether a public request may count without a look-up: the names of the counter and its companions are stored. */
   knows(counter: CounterAddress): boolean {
-    if (!this.#hasName(counter) || FOLDERS.has(counter.name)) return false
+    if (!this.#hasName(counter)) return false
     if (!this.#options.also.has(counter.recordType)) return true
     return this.#companionsOf(counter).every((companion) => this.#hasName(companion))
   }
@@ -96,7 +94,6 @@ export class Keys {
     { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: (work: Promise<unknown>) => void },
   ): Promise<boolean> {
     if (this.knows(counter)) return true
-    if (FOLDERS.has(counter.name)) return false
     if (isAhead(this.#refused.get(counterId(counter)) ?? 0, Date.now(), REFUSED_MS)) return false
     try {
       const rule = this.#options.rules.get(counter.recordType)
@@ -118,7 +115,6 @@ export class Keys {
    */
   async mayCount(db: Executor, counter: CounterAddress): Promise<boolean> {
     const found = await findNames(db, [counter])
-    if (FOLDERS.has(counter.name)) return false
     if (isUnmarked(found, counter)) return true
     const rule = this.#options.rules.get(counter.recordType)
     return rule === undefined || (mayBeNew(rule, counter.name) && rule.newKeysPerMinute !== 0)

@@ -51,7 +51,7 @@ export class RangeProgress {
   complete = false
   failure: unknown = null
   readonly #db: Database
-  readonly #bounds: { first: bigint; last: bigint } | null
+  readonly #bounds: { first: bigint; last: bigint }
   /** Where the round began. */
   #began: Cursor | null
   readonly #tally: RollUpTally
@@ -67,10 +67,9 @@ export class RangeProgress {
 
   /** @param cursor where the previous run stopped @param lanes how many pages may be moved at once */
   constructor(db: Database, range: number, cursor: Cursor | null, lanes: number, tally: RollUpTally) {
-    const bounds = boundsOf(range, db.ranges)
-    this.start = bounds.first
     this.#db = db
-    this.#bounds = db.ranges === 1 ? null : bounds
+    this.#bounds = boundsOf(range, db.ranges)
+    this.start = this.#bounds.first
     this.#began = cursor
     this.#position = { cursor, passedEnd: cursor === null, left: false }
     this.#freeLanes = Array.from({ length: lanes }, (_, lane) => this.start + BigInt(lane)).reverse()

@@ -39,24 +39,23 @@ const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counters AS t
  * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If the last counter
  * does not fit, it is left to the next page, unless it is the only one: moved in one piece, a counter costs only one change of
  * its total.
- * @param position `bounds`: `null` for all record ids; `after`: the last slot of the previous page
+ * @param position `bounds`: of the range; `after`: the last slot of the previous page
  * @param limit the most slots in the page
  */
 export async function readRollUpPage(
   db: Executor,
-  { bounds, after }: { bounds: { first: bigint; last: bigint } | null; after: Cursor | null },
+  { bounds, after }: { bounds: { first: bigint; last: bigint }; after: Cursor | null },
   limit: number,
 ): Promise<RollUpPage> {
-  // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into it, but not a join.
-  const within = bounds === null ? '' : `AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last}`
   const [resume, resumeAt] = afterSql(
     ['s.record_type', 's.record_id', 's.slot'],
     after && [after.recordType, after.recordId, after.slot],
   )
+  // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into it, but not a join.
   const { rows } = await db.execute(
     `SELECT ${packedSql('s.record_type', 's.record_id', 's.slot', 's.count', TOTAL)}
      FROM slotted_counters AS s FORCE INDEX (pending)
-     WHERE s.pending = 1 ${within} ${resume}
+     WHERE s.pending = 1 AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last} ${resume}
      ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
     [...resumeAt, limit + 1],
   )

@@ -22,12 +22,8 @@ const LAST_STATEMENTS = 1
 const MAX_PAGES_UNDER_WAY = MAX_LANES
 /** Milliseconds of a round trip for each lane of a range. A page is about nine round trips, one after the other. */
 const LANE_MS = 8
-/** Slots of a small page. Larger pages are faster, but slow writers down: see bench/README.md. */
-export const SMALL_PAGE_SLOTS = 1_000
 /** The part of a page that a run moves after an interrupted one: that may have taken too much processor time. */
 const CAUTIOUS_PART = 4
-/** Below this, pages are always large: a small one takes as many statements. The free plan allows 50. */
-const MIN_STATEMENTS_FOR_SMALL_PAGES = 100
 
 export interface RollUpSummary extends RollUpTally {
   /** `busy`: other runs hold the leases of all ranges, and nothing was done. */
@@ -41,7 +37,7 @@ export interface RollUpSummary extends RollUpTally {
 }
 
 export interface RollUpSettings {
-  /** Slots of a large page, which is moved in one transaction. */
+  /** Slots of a page, which is moved in one transaction. Larger pages slow writers down: see bench/notes.md. */
   pageSlots: number
   /** Each is one subrequest of the Worker. */
   maxStatements: number
@@ -57,11 +53,9 @@ export interface RollUpOptions extends RollUpSettings {
 
 /**
  * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where
- * this one stops. Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. With a budget of 100
- * or more statements, pages stay at `SMALL_PAGE_SLOTS` so that writers do not notice. They grow to `pageSlots` once half the
- * budget of statements or seconds is spent, or if the previous run did not finish. After an interrupted run, they are a quarter
- * of that. Ranges are rolled up side by side. Pages of a range are moved one after the other, unless the database is far away.
- * Near it, moving several at once is faster, but occupies several of its processors.
+ * this one stops. Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. After an interrupted
+ * run, pages are a quarter as large. Ranges are rolled up side by side. Pages of a range are moved one after the other, unless
+ * the database is far away. Near it, moving several at once is faster, but occupies several of its processors.
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
 export async function rollUp({ db, cache }: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
@@ -137,7 +131,6 @@ function pageGate(
   { pageSlots, maxStatements, maxSeconds }: RollUpOptions,
   began: number,
 ): PageGate & { readonly spent: StoppedBy | null } {
-  const hurry = maxStatements < MIN_STATEMENTS_FOR_SMALL_PAGES || ranges.some(({ cursor }) => cursor !== null)
   let spent: StoppedBy | null = null
   let underWay = 0
   let left = Promise.withResolvers<void>()
@@ -158,8 +151,7 @@ function pageGate(
       else if (seconds >= maxSeconds) spent ??= 'seconds'
       if (spent !== null) return null
       underWay++
-      const part = Math.max(db.sent / maxStatements, seconds / maxSeconds)
-      return hurry || part > 0.5 ? pageSlots : Math.min(pageSlots, SMALL_PAGE_SLOTS)
+      return pageSlots
     },
     leave() {
       underWay--
@@ -174,7 +166,7 @@ export function leastRollUpStatements(ranges: number): number {
   return ranges * RANGE_STATEMENTS + (ranges - 1) + PAGE_STATEMENTS + LAST_STATEMENTS
 }
 
-/** The most slots that one run can move, if all of its pages are large. */
+/** The most slots that one run can move, if all of its pages are full. */
 export function mostSlotsPerRun({ pageSlots, maxStatements }: RollUpSettings, ranges: number): number {
   const pages = Math.floor((maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS)
   return Math.max(0, pages) * pageSlots

@@ -56,9 +56,8 @@ ${counted ? html`<li><p>${NEEDS_NO_SCRIPT}</p></li>` : type.redirectTo === null 
 }
 
 function forPages(type: CounterType, address: string): Html {
-  const key = type.key === 'integer' ? '1' : '/about'
-  const settings = `${type.name === 'page_view' ? '' : ` data-type="${type.name}"`}${type.key === 'integer' ? ` data-key="${key}"` : ''}`
-  const image = `${address}/hit.gif?key=${encodeURIComponent(key)}&amp;type=${type.name}`
+  const settings = type.name === 'page_view' ? '' : ` data-type="${type.name}"`
+  const image = `${address}/hit.gif?key=%2Fabout&amp;type=${type.name}`
   const code = `<script defer src="${address}/slotted.js"${settings}></script>\n<noscript><img src="${image}" alt=""></noscript>`
   return html`<li><p>Paste this into your pages, before <code>&lt;/body&gt;</code>. The image counts visitors without JavaScript; its <code>key</code> is that of the page.</p>
 ${copyable('first-run-script', 'Script and image', code, 4)}</li>

@@ -4,7 +4,6 @@ import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { showCount, showUnits } from '../badge.ts'
 import { showDays } from '../chart-svg.ts'
-import { PICTURE_HEIGHT, PICTURE_WIDTH } from '../preview-picture.ts'
 import { document, type Html, type Site } from './layout.ts'
 import { numbersOf, ranking, TILES, unitOf } from './numbers.ts'
 
@@ -57,7 +56,7 @@ ${ranking(type, shownCompanion(type, all, 'counter'))}
   )
 }
 
-/** What applications show of a link to the page: https://ogp.me. Most show no SVG, so the picture is a PNG. */
+/** What applications show of a link to the page: https://ogp.me. */
 function linkPreview(address: string, site: string, type: CounterType, numbers: PublicNumbers | null): Html {
   const { title, unit, keys } = type
   const about =
@@ -69,12 +68,7 @@ function linkPreview(address: string, site: string, type: CounterType, numbers: 
 <meta property="og:site_name" content="${site}">
 <meta property="og:title" content="${title} · ${site}">
 <meta property="og:description" content="${about}">
-<meta property="og:url" content="${address}">
-<meta property="og:image" content="${address}/chart.png">
-<meta property="og:image:width" content="${PICTURE_WIDTH}">
-<meta property="og:image:height" content="${PICTURE_HEIGHT}">
-<meta property="og:image:alt" content="Bars of the last 30 days">
-<meta name="twitter:card" content="summary_large_image">`
+<meta property="og:url" content="${address}">`
 }
 
 function withoutScripts(base: string, { name, unit, keys }: CounterType, numbers: PublicNumbers | null): Html {

@@ -24,7 +24,7 @@ describe('64 isolates that count the same counters', () => {
   const count = async () =>
     (await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')) +
     (await db.number('SELECT COALESCE(SUM(count), 0) FROM counters'))
-  const rollUpAll = () => rollUpAt(db, new Date(), { pageSlots: 2_000 })
+  const rollUpAll = () => rollUpAt(db, new Date(), { pageSlots: 1_000 })
 
   beforeEach(async () => {
     db = await freshDatabase()

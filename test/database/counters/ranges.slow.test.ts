@@ -15,7 +15,7 @@ import { verifyAll } from '../../harness/verify-all.ts'
 import { writesAcrossRanges } from '../../harness/writes-within-ranges.ts'
 
 const RANGES = 8
-const TYPE = { recordType: 1, key: 'string' } as const
+const TYPE = { recordType: 1 } as const
 const AT = new Date()
 
 describe('With several ranges', () => {

@@ -20,7 +20,6 @@ describe('also', () => {
       },
     })
     expect([types.get('view')!.also, types.get('visitor')!.also]).toEqual(['visitor', null])
-    expect(pair({ key: 'integer' }, { key: 'integer' })).toEqual([])
   })
 
   it.each<[string, object, object, string]>([
@@ -41,12 +40,6 @@ describe('also', () => {
       { dedupe_seconds: 7_200 },
       { dedupe_seconds: 7_200, also: 'hour' },
       'needs nested windows: COUNTERS.hour.dedupe_seconds must be a multiple of COUNTERS.view.dedupe_seconds',
-    ],
-    [
-      'has integer keys',
-      {},
-      { key: 'integer' },
-      'needs a type with the same keys: COUNTERS.view.key and COUNTERS.visitor.key differ',
     ],
     [
       'has other spellings',
@@ -129,14 +122,14 @@ describe('visitors_of', () => {
     }
   })
 
-  it('other than the page needs string keys, and of prefixes needs some', () => {
-    expect(site({ visitors_of: 'site', key: 'integer' })).toContain('COUNTERS.site.visitors_of needs string keys')
+  it('of prefixes needs some that can be keys', () => {
     expect(site({ visitors_of: 'prefix' })).toContain('COUNTERS.site.visitors_of needs prefixes')
+    const folder = { visitors_of: 'prefix', prefixes: ['/blog/', '..'] }
+    expect(site(folder)).toContain('COUNTERS.site.prefixes must not be "." or ".."')
   })
 
   it('site is for keys of every kind, and prefix for those with the same spellings', () => {
     const prefix = { visitors_of: 'prefix', prefixes: ['1'] }
-    for (const type of [{ visitors_of: 'site' }, prefix]) expect(site(type, { key: 'integer' })).toEqual([])
     const view = { same_key: ['letter_case'] }
     expect(site({ visitors_of: 'site' }, view)).toEqual([])
     expect(site(prefix, view)).toEqual([
@@ -192,12 +185,6 @@ describe('bots', () => {
       {},
       { dedupe_seconds: 60, also: 'file' },
       'cannot be chained: COUNTERS.crawl has `also` as well',
-    ],
-    [
-      'has integer keys',
-      {},
-      { key: 'integer' },
-      'needs a type with the same keys: COUNTERS.file.key and COUNTERS.crawl.key differ',
     ],
     [
       'has other spellings',

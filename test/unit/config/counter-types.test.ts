@@ -105,7 +105,6 @@ describe('COUNTERS', () => {
 
   it.each<[string, unknown[], string]>([
     ['record_type', [undefined, null, 0, 65_536, -1, 1.5, Number.NaN, '1'], 'must be a whole number from 1 to 65535'],
-    ['key', ['String', 'bigint', '', 1, null], 'must be "string" or "integer"'],
     ['public', ['true', 1, null], 'must be true or false'],
     ['count_bots', ['true', 1, null], 'must be true or false'],
     ['respect_do_not_track', ['true', 1, null], 'must be true or false'],
@@ -233,12 +232,6 @@ describe('same_key', () => {
       expect.stringMatching(
         /^COUNTERS\.page_view\.same_key\.\d must be one of "letter_case", "index_file", "trailing_slash"$/,
       ),
-    ])
-  })
-
-  it('is refused for integer keys', () => {
-    expect(typeProblems({ key: 'integer', same_key: ['letter_case'] })).toEqual([
-      'COUNTERS.page_view.same_key needs string keys: an integer has one spelling',
     ])
   })
 })

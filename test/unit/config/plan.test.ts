@@ -20,7 +20,7 @@ describe('The plan', () => {
       PRUNING: { idempotency_hours: 5, page_slots: 8 },
     })
     expect([rollUp, pruning, history]).toEqual([
-      { pageSlots: 2_000, maxStatements: 9_000, maxSeconds: 7 },
+      { pageSlots: 1_000, maxStatements: 9_000, maxSeconds: 7 },
       { idempotencyHours: 5, pageSlots: 8, maxStatements: 5_000, maxSeconds: 60 },
       { hourDays: 90, pageHours: 2_000, maxStatements: 9_800, maxSeconds: 40 },
     ])

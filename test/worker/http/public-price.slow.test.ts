@@ -180,7 +180,6 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?
   'a chart of a type': ['/chart/page.svg?period=90d', { kept: true }],
   'a chart of a prefix': ['/chart/app.svg?period=12m&prefix=/app-1', { kept: true }],
   'a public page': ['/stats/page', { kept: true }],
-  'its picture': ['/stats/page/chart.png', { kept: true }],
   'its numbers of 30 days': [`/stats/page/numbers?tz=${ZONE}`, { kept: true }],
   'its numbers of all time': [`/stats/page/numbers?period=all&tz=${ZONE}`, { kept: true }],
   'the state of the service': ['/healthz'],

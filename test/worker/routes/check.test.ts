@@ -19,7 +19,6 @@ const SETTINGS = {
     none: { ...site, record_type: 5, new_keys_per_minute: 0 },
     split: { ...site, record_type: 6, bots: 'robot' },
     robot: { record_type: 7, count_bots: true },
-    item: { ...site, record_type: 8, key: 'integer' },
     local: {
       ...site,
       record_type: 9,
@@ -134,9 +133,8 @@ describe('A check', () => {
     expect(await worker.count('robot', '/about')).toBe(1)
   })
 
-  it('without a page leaves out origin and key, as for downloads and for keys that are no paths', async () => {
+  it('without a page leaves out origin and key, as for downloads', async () => {
     expect(await check('page')).toEqual({ counts: true, says: ['Yes, it counts.'] })
-    expect(await check('item', `${SITE}/about`)).toEqual({ counts: true, says: ['Yes, it counts.'] })
     const says = ['Yes, it counts.', 'Each visitor counts once in 30 seconds (COUNTERS.file.dedupe_seconds).']
     expect(await check('file', 'https://elsewhere.example/')).toEqual({ counts: true, says })
     // It is a download: programs that fetch files count.

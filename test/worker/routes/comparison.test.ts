@@ -51,7 +51,7 @@ afterAll(() => void vi.useRealTimers())
 /** Counts as a roll-up at some time does. */
 async function count(type: string, key: string, amount: number, at: string): Promise<void> {
   const { record_type: recordType } = COUNTERS[type]!
-  const { recordId } = await addressOfKey({ recordType, key: 'string' }, key)
+  const { recordId } = await addressOfKey({ recordType }, key)
   await countPeriods(db, [{ recordType, recordId, amount: BigInt(amount) }], new Date(at))
   await db.arrange(
     `INSERT IGNORE INTO counters (record_type, record_id, name) VALUES (${recordType}, ${recordId}, '${key}')`,

@@ -40,6 +40,8 @@ describe('Reading', () => {
         { key: 'b', count: 0 },
       ],
     })
+    const head = await worker.fetch('/v1/counters/page_view?key=b', { method: 'HEAD' })
+    expect(head.status).toBe(200)
   })
 
   it('is open to scripts of other sites for public types, and needs the token for private types', async () => {

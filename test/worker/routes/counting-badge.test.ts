@@ -17,7 +17,7 @@ const COUNTERS = {
   few: { record_type: 4, public: true, counting_badge: true, new_keys: ['/known/*'] },
   plain: { record_type: 5, public: true },
   secret: { record_type: 6 },
-  number: { record_type: 7, public: true, counting_badge: true, key: 'integer' },
+  number: { record_type: 7, public: true, counting_badge: true },
 }
 const SETTINGS = { COUNTERS, PRUNING: { idempotency_hours: 365 * 24 } }
 const CAMO = { 'User-Agent': 'github-camo (876de43e)', 'CF-Connecting-IP': '203.0.113.1' }

@@ -10,7 +10,6 @@ const SETTINGS = {
   COUNTERS: {
     download: { record_type: 1, public: true, redirect_to: BASE },
     every: { record_type: 2, public: true, redirect_to: '/files/', dedupe_seconds: 0, count_bots: true },
-    number: { record_type: 3, key: 'integer', public: true, redirect_to: BASE },
     page_view: { record_type: 4, public: true, allowed_origins: ['*'] },
   },
 }
@@ -139,7 +138,6 @@ describe('A download', () => {
     ['download/%', 400, 'malformed_key'],
     ['download/%ff', 400, 'malformed_key'],
     [`download/${'x'.repeat(513)}`, 422, 'invalid_request'],
-    ['number/abc', 422, 'invalid_request'],
     ['page_view/a', 404, 'not_found'],
     ['nothing/a', 404, 'unknown_type'],
     ['__proto__/a', 404, 'unknown_type'],

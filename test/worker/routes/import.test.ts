@@ -5,7 +5,7 @@ import { sharedWorker } from '../../harness/worker.ts'
 
 stopClockOfFile()
 const { db, worker } = sharedWorker({
-  COUNTERS: { page_view: { record_type: 1, public: true }, issue: { record_type: 2, key: 'integer' } },
+  COUNTERS: { page_view: { record_type: 1, public: true }, issue: { record_type: 2 } },
 })
 const count = (key: string) => worker.count('page_view', key)
 const adjustments = () => db.number('SELECT COUNT(*) FROM counter_adjustments')
@@ -15,7 +15,7 @@ describe('POST /v1/imports', () => {
     const rows = [
       { type: 'page_view', key: '/old', count: 7, day: '2026-11-01' },
       { type: 'page_view', key: '/old', count: 3 },
-      { type: 'issue', key: 42, count: '9007199254740993' },
+      { type: 'issue', key: '42', count: '9007199254740993' },
       { type: 'issue', key: '42', count: -1, day: '1970-01-01' },
     ]
     for (let i = 0; i < 3; i++) {
@@ -49,7 +49,7 @@ describe('POST /v1/imports', () => {
       { type: 'page_view', key: 'fine', count: 1 },
       { type: 'nope', key: 'a', count: 1 },
       { type: 'page_view', key: '', count: 1 },
-      { type: 'issue', key: '007', count: 1, day: '2999-01-01' },
+      { type: 'issue', key: '\0', count: 1, day: '2999-01-01' },
       { type: 'page_view', key: 'a', count: 1, day: '1969-12-31' },
       { type: 'page_view', key: 'x'.repeat(513), count: 1 },
     ])

@@ -4,7 +4,7 @@ import { sharedWorker } from '../../harness/worker.ts'
 const { db, worker } = sharedWorker({
   COUNTERS: {
     page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-    issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
+    issue: { record_type: 2, public: true, allowed_origins: ['https://example.com'] },
     secret: { record_type: 3 },
   },
 })
@@ -63,7 +63,7 @@ describe('POST /v1/increments', () => {
         { type: 'page_view', key: '/good' },
         { type: 'nope', key: '/x' },
         { type: 'page_view', key: 'x'.repeat(513) },
-        { type: 'issue', key: '007' },
+        { type: 'issue', key: '\0' },
       ],
     })
     expect(response.status).toBe(422)

@@ -9,7 +9,6 @@ import { bePatient } from '../patience.ts'
 const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'], url: 'https://example.com', also: 'visitor' },
   visitor: { record_type: 2, allowed_origins: ['*'], dedupe_seconds: 3_600 },
-  number: { record_type: 3, key: 'integer' },
   site: { record_type: 4, prefixes: ['one.example/', 'two.example/'], also: 'reader' },
   reader: { record_type: 5, dedupe_seconds: 3_600, prefixes: ['one.example/'] },
   crowd: { record_type: 6, prefixes: ['many/'] },
@@ -36,7 +35,6 @@ beforeAll(async () => {
   worker.env.API_TOKENS = await tokenLines({ limited: 'read:page_view', writer: 'count' })
   await worker.add('page_view', { '/a': 1, '/b': 2, '/b/c': 3 })
   await worker.add('visitor', { '/a': 5 })
-  await worker.add('number', { 7: 4 })
   await worker.api('POST', '/v1/rollup')
 })
 
@@ -107,14 +105,6 @@ describe('The numbers of a page', () => {
     expect(prefix).toBe(null)
     expect(list).toMatchObject({ ranked: false, more: true, of: null })
     expect(list.counters.map(({ key, count }) => `${key}: ${count}`)).toEqual(['many/zz: 5', 'many/0: 0', 'many/1: 0'])
-  })
-
-  it('rank integer keys too', async () => {
-    for (const period of ['today', 'all']) {
-      const { numbers } = await ask(`type=number&period=${period}`)
-      expect(numbers.list.counters).toMatchObject([{ key: '7', count: 4 }])
-      expect((await ask(`type=number&period=${period}&find=7`)).numbers.list.counters).toMatchObject([{ count: 4 }])
-    }
   })
 
   it('are those of a prefix that the type lists', async () => {

@@ -6,7 +6,7 @@ import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 const { db, worker } = sharedWorker({
   COUNTERS: {
     page_view: { record_type: 1, public: true },
-    issue: { record_type: 2, key: 'integer', public: true },
+    issue: { record_type: 2, public: true },
   },
 })
 const count = (key: string) => worker.count('page_view', key)
@@ -87,11 +87,6 @@ describe('PUT /v1/counters/:type/:key', () => {
     expect(await count('values')).toBe(value)
   })
 
-  it('accept integer keys', async () => {
-    expect((await worker.api('PUT', '/v1/counters/issue/9223372036854775807', { count: 4 })).status).toBe(200)
-    expect(await worker.count('issue', '9223372036854775807')).toBe(4)
-  })
-
   it('with an Idempotency-Key happen once, even if the counter has changed since', async () => {
     const key = { 'Idempotency-Key': 'set-once' }
     expect((await set('once', 10, key)).headers.has('Idempotent-Replayed')).toBe(false)
@@ -138,7 +133,7 @@ describe('PUT /v1/counters/:type/:key', () => {
       const status = async (path: string, headers = {}) =>
         (await worker.api(method, `/v1/counters/${path}`, { count: 1 }, headers)).status
       expect([await status('nope/a'), await status('page_view/%ff')]).toEqual([404, 400])
-      expect([await status('issue/007'), await status('page_view/a?x=1')]).toEqual([422, 422])
+      expect([await status('issue/%00'), await status('page_view/a?x=1')]).toEqual([422, 422])
       expect(await status('page_view/a', { 'Idempotency-Key': 'x'.repeat(256) })).toBe(422)
     }
     expect((await set('a', 'x'.repeat(5_000))).status).toBe(413)

@@ -21,18 +21,6 @@ beforeAll(async () => {
   await worker.api('POST', '/v1/rollup')
 })
 
-/** A PNG of one bit a pixel. @throws {Error} if a checksum of its data is wrong */
-async function readPng(bytes: Uint8Array<ArrayBuffer>) {
-  const view = new DataView(bytes.buffer)
-  const [width, height] = [view.getUint32(16), view.getUint32(20)]
-  const begin = bytes.findIndex((_, at) => view.getUint32(Math.min(at, bytes.length - 4)) === 0x49444154)
-  const data = bytes.subarray(begin + 4, begin + 4 + view.getUint32(begin - 4))
-  const inflated = new Blob([data]).stream().pipeThrough(new DecompressionStream('deflate'))
-  const pixels = new Uint8Array(await new Response(inflated).arrayBuffer())
-  const rows = Array.from({ length: height }, (_, y) => pixels.subarray(y * 151 + 1, (y + 1) * 151))
-  return { width, height, rows }
-}
-
 const numbers = async (query = '') => (await worker.fetch(`/stats/page_view/numbers${query}`)).json()
 
 describe('The public page of a type', () => {
@@ -48,7 +36,7 @@ describe('The public page of a type', () => {
     expect(page).not.toMatch(/<form|<input|roll-up|Sign out|download|invoice|secret/i)
   })
 
-  it('has numbers and a list without its script, and a title, a text and a picture for link previews', async () => {
+  it('has numbers and a list without its script, and a title and a text for link previews', async () => {
     const page = await (await worker.fetch('/stats/page_view')).text()
     const withoutScripts = /<noscript>(.*)<\/noscript>/s.exec(page)![1]!
     expect(withoutScripts.match(/<b>\d+<\/b>/g)).toEqual(Array(5).fill('<b>9</b>'))
@@ -65,32 +53,7 @@ describe('The public page of a type', () => {
       'og:description': '9 views in 30 days, 9 in all.',
       description: '9 views in 30 days, 9 in all.',
       'og:url': 'https://counter.test/stats/page_view',
-      'og:image': 'https://counter.test/stats/page_view/chart.png',
-      'twitter:card': 'summary_large_image',
     })
-  })
-
-  it('has a picture of its chart, which is read with its numbers', async () => {
-    await worker.fetch('/stats/page_view')
-    const sent = await db.recording(async () => {
-      const response = await worker.fetch('/stats/page_view/chart.png')
-      expect([response.status, Object.fromEntries(response.headers)]).toMatchObject([
-        200,
-        {
-          'content-type': 'image/png',
-          'cache-control': 'public, max-age=60',
-          'cross-origin-resource-policy': 'cross-origin',
-        },
-      ])
-      const { width, height, rows } = await readPng(new Uint8Array(await response.arrayBuffer()))
-      expect([width, height]).toEqual([1200, 630])
-      // Only today has a bar: it is the last of 30.
-      const inRow = (y: number) =>
-        Array.from({ length: width }, (_, x) => x).filter((x) => rows[y]![x >> 3]! & (0x80 >> (x & 7)))
-      expect([inRow(59).length, inRow(60)[0], inRow(60).at(-1)]).toEqual([0, 1104, 1130])
-    })
-    expect(sent).toEqual([])
-    expect((await worker.fetch('/stats/download/chart.png')).status).toBe(404)
   })
 
   it('is sent without numbers, and not cached, if they cannot be read', async () => {
@@ -100,7 +63,6 @@ describe('The public page of a type', () => {
     const response = await blind.fetch('/stats/page_view')
     expect([response.status, response.headers.get('Cache-Control')]).toEqual([200, 'no-store'])
     expect(await response.text()).toContain('The numbers cannot be read now.')
-    expect((await blind.fetch('/stats/page_view/chart.png')).status).toBe(503)
   })
 
   it('shows the numbers of the type, and of no other', async () => {

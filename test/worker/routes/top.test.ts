@@ -10,7 +10,7 @@ const { db, worker } = sharedWorker({
     post: { record_type: 2, public: true, prefixes: ['/blog/', '/Été/'] },
     lower: { record_type: 3, public: true, same_key: ['letter_case'], prefixes: ['/blog/'] },
     many: { record_type: 5 },
-    number: { record_type: 4, key: 'integer', public: true },
+    number: { record_type: 4, public: true },
   },
 })
 

@@ -16,7 +16,7 @@ interface Answer {
 describe('POST /v1/verify', () => {
   stopClockOfFile()
   const { db, worker } = sharedWorker({
-    COUNTERS: { page_view: { record_type: 1 }, video: { record_type: VIDEOS, key: 'integer' } },
+    COUNTERS: { page_view: { record_type: 1 }, video: { record_type: VIDEOS } },
   })
   beforeAll(async () => {
     await worker.add('page_view', Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`/page/${i}`, i + 1])))

@@ -27,7 +27,7 @@ const COUNTERS = {
   site: { record_type: 4, ...ONCE, new_keys_per_minute: 0, visitors_of: 'site' },
   // Another type whose visitors are those of the same site, without visitors of its own.
   file: { record_type: 5, redirect_to: '/files/', also: 'site' },
-  item: { record_type: 6, key: 'integer', ...OPEN, also: 'site' },
+  item: { record_type: 6, ...OPEN, also: 'site' },
   lone: { record_type: 7, ...OPEN, dedupe_seconds: YEAR },
 }
 const SETTINGS = { COUNTERS, PRUNING: { idempotency_hours: 365 * 24 } }
@@ -156,16 +156,16 @@ describe('A hit that counts for a site', () => {
     expect([await blog.count('section', '/blog/'), await blog.count('section', '/')]).toEqual([3, 3])
   })
 
-  it('counts once with downloads, counting badges and integer keys of other types that name the same', async () => {
+  it('counts once with downloads and counting badges, and with hits of other types that name the same', async () => {
     await worker.fetch('/d/file/app.zip', { headers: from('203.0.113.1') })
     await worker.fetch('/d/file/app.zip', { headers: from('203.0.113.1') })
     await isolate().fetch('/hit/view/me.svg', { headers: from('203.0.113.1') })
-    expect((await worker.hit('item', 42, from('203.0.113.1'))).headers.get('X-Hit')).toBe('counted')
+    expect((await worker.hit('item', '42', from('203.0.113.1'))).headers.get('X-Hit')).toBe('counted')
     expect([await countOf('file', 'app.zip'), await countOf('view', 'me'), await countOf('item', '42')]).toEqual([
       1, 1, 1,
     ])
     expect(await site()).toBe(1)
-    expect((await worker.hit('item', 43, from('203.0.113.2'))).headers.get('X-Hit')).toBe('counted')
+    expect((await worker.hit('item', '43', from('203.0.113.2'))).headers.get('X-Hit')).toBe('counted')
     expect(await site()).toBe(2)
   })
 

@@ -32,7 +32,7 @@ const CALENDAR = [
 /** The sum over all of them for one hour. Each counts 1 to 7, by its id. */
 const ALL_IN_AN_HOUR = Array.from({ length: ACTIVE }, (_, id) => 1 + (id % 7)).reduce((sum, one) => sum + one, 0)
 const NOW = new Date('2026-11-19T23:30:00Z')
-const TYPE = { recordType: 1, key: 'string' } as const
+const TYPE = { recordType: 1 } as const
 const ONE: CounterAddress = { recordType: 1, recordId: 711n, name: '/711' }
 
 /** Runs something for each part of 0 to `rows`, so that no statement takes long. */

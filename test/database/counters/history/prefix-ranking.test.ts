@@ -7,7 +7,7 @@ import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countOn, move, rollUpAt } from '../../../harness/moves.ts'
 
-const TYPE = { recordType: 1, key: 'string' } as const
+const TYPE = { recordType: 1 } as const
 const MOST = 2n ** 63n - 1n
 const YEAR = [Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)] as const
 

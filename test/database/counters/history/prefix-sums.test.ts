@@ -14,7 +14,7 @@ import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { move, rollUpAt } from '../../../harness/moves.ts'
 
-const TYPE = { recordType: 1, key: 'string' } as const
+const TYPE = { recordType: 1 } as const
 const PREFIX = 'app-'
 const DAY = new Date('2026-11-02T12:00:00Z')
 const NOW = new Date('2026-11-20T10:30:00Z')

@@ -20,7 +20,7 @@ import { hexOf } from '../../../../src/database/values.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
-const TYPE: KeyedType = { recordType: 1, key: 'string' }
+const TYPE: KeyedType = { recordType: 1 }
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** In the zones below, the period has days of 23, 24 and 25 hours, and the clocks have another offset at its ends. */

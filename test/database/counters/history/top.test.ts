@@ -6,7 +6,7 @@ import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
-const TEXT = { recordType: 1, key: 'string' } as const
+const TEXT = { recordType: 1 } as const
 const day = (date: string): Part => ({ period: 'day', start: Date.parse(date) })
 
 let db: TestDatabase

@@ -12,7 +12,7 @@ import { countAll, countOf, rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
-const TYPE = { recordType: 1, key: 'string' } as const
+const TYPE = { recordType: 1 } as const
 
 let db: TestDatabase
 const counters: CounterAddress[] = []

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { boundsOf } from '../../../../src/counters/ranges.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
@@ -10,7 +10,7 @@ import {
   rollUp,
 } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countOn, nameAll } from '../../../harness/moves.ts'
+import { countOn } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const AT = new Date('2026-11-20T10:59:30.250Z')
@@ -197,41 +197,6 @@ describe('A roll-up', () => {
     const summary = await run({ pageSlots: 10 })
     expect(summary).toMatchObject({ outcome: 'complete', moved: 50n, counters: 5, slots: 20, pages: 3, overtaken: 0 })
     for (let id = 1n; id <= 5n; id++) expect(await read(id)).toMatchObject({ total: 10n, pending: 0n })
-  })
-
-  it('uses small pages until half of its budget is spent, and large pages after a run that did not finish', async () => {
-    const fill = async (counters: number) => {
-      const rows = Array.from({ length: counters }, (_, id) => `(1, ${id}, 1, 1, 1, 0)`)
-      await db.execute(
-        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows.join(',')}
-         ON DUPLICATE KEY UPDATE count = VALUES(count), batch = VALUES(batch)`,
-      )
-      await nameAll(db)
-    }
-    /** The number of slots in each page of a run. */
-    const pagesOf = async (options: Partial<RollUpOptions>) => {
-      // The clock stands still, so the database seems near even on a busy machine, and pages are moved one after the other.
-      const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
-      const statements = await db
-        .recording(() => run({ pageSlots: 1_200, ...options }))
-        .finally(() => clock.mockRestore())
-      const moving = statements.filter(({ sql }) => sql.includes('count = count + VALUES(count)'))
-      return moving.filter(({ sql }) => sql.includes('INTO slotted_counters')).map(({ sql }) => sql.split('),').length)
-    }
-    const small = (pages: number) => Array<number>(pages).fill(1_000)
-    await fill(9_000)
-    expect(await pagesOf({})).toEqual(small(9))
-    await fill(9_000)
-    // Each lease needs two statements, an empty range one, and a page of known counters eight. So the eighth page is read after
-    // more than half of the budget.
-    const before = 3 * db.ranges - 1
-    expect(await pagesOf({ maxStatements: 2 * (before + 6 * 8) })).toEqual([...small(7), 1_200, 800])
-    await fill(5_000)
-    // A small budget means large pages, and so does a backlog of the previous run.
-    const threePages = before + 2 * 8 + 10 + db.ranges + 1
-    expect(await pagesOf({ maxStatements: threePages })).toEqual([1_200, 1_200, 1_200])
-    expect(await pagesOf({})).toEqual([1_200, 200])
-    expect(await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')).toBe(0n)
   })
 
   it('stops at its budget, and the next run continues there', async () => {

@@ -21,7 +21,7 @@ const SILENCE_MS = DEADLINE_MS + 700
 /** Milliseconds that are longer than the breaker of a test is ever open. */
 const PUT_OFF_MS = 2_500
 
-const page: KeyedType = { recordType: 1, key: 'string' }
+const page: KeyedType = { recordType: 1 }
 
 /** A database that loses a statement, as if its sender had died when it sent it. */
 class DeadlyDatabase implements Executor {

@@ -8,8 +8,8 @@ import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countsOf } from '../../../harness/moves.ts'
 
-const page: KeyedType = { recordType: 1, key: 'string' }
-const classic: KeyedType = { recordType: 2, key: 'string' }
+const page: KeyedType = { recordType: 1 }
+const classic: KeyedType = { recordType: 2 }
 
 describe('Group commit', () => {
   let db: TestDatabase

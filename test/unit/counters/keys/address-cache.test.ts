@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { AddressCache, addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { InvalidInput } from '../../../../src/schemas.ts'
 
-const page: KeyedType = { recordType: 1, key: 'string' }
-const issue: KeyedType = { recordType: 11, key: 'integer' }
+const page: KeyedType = { recordType: 1 }
+const issue: KeyedType = { recordType: 11 }
 
 describe('Cached addresses', () => {
   it('are recalled after the first look-up', async () => {
@@ -33,9 +33,9 @@ describe('Cached addresses', () => {
   it('do not include invalid keys, which are refused every time', async () => {
     const known = new AddressCache()
     for (let i = 0; i < 2; i++) {
-      await expect(known.find(issue, '007')).rejects.toThrow(InvalidInput)
+      await expect(known.find(issue, '\0')).rejects.toThrow(InvalidInput)
       await expect(known.find(page, '')).rejects.toThrow(InvalidInput)
-      expect(known.cached(issue, '007')).toBeUndefined()
+      expect(known.cached(issue, '\0')).toBeUndefined()
     }
   })
 

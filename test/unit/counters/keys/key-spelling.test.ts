@@ -49,10 +49,11 @@ describe('The spelling of a key', () => {
   })
 
   it('is what a counter is addressed and named by', async () => {
-    const type: KeyedType = { recordType: 1, key: 'string', sameKey: SPELLINGS }
-    const plain: KeyedType = { recordType: 1, key: 'string' }
+    const type: KeyedType = { recordType: 1, sameKey: SPELLINGS }
+    const plain: KeyedType = { recordType: 1 }
     expect(await addressOfKey(type, '/Blog/Index.html')).toEqual(await addressOfKey(plain, '/blog'))
     expect(await addressOfKey(plain, '/Blog/')).toMatchObject({ name: '/Blog/' })
+    await expect(addressOfKey(type, './')).rejects.toThrow(/must not be "."/)
     // The limit is on what is stored.
     await expect(addressOfKey(type, 'İ'.repeat(200))).rejects.toThrow(/at most 512 bytes/)
   })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { expectProblem } from '../../../harness/expect-problem.ts'
 import { sharedWorker } from '../../../harness/worker.ts'
 
 const { db, worker } = sharedWorker({
   COUNTERS: {
     page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-    issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
   },
 })
 
@@ -38,16 +38,23 @@ describe('Keys', () => {
       expect(await worker.read('page_view', key)).toMatchObject({ count: index + 1 })
   })
 
-  it('of integer types may be numbers, negative ones too, and are answered as digits', async () => {
-    await worker.api('POST', '/v1/counters/issue/-9223372036854775808')
-    await worker.api('POST', '/v1/increments', {
-      increments: [
-        { type: 'issue', key: 0 },
-        { type: 'issue', key: -7 },
-      ],
-    })
-    expect(await worker.read('issue', '-9223372036854775808')).toMatchObject({ key: '-9223372036854775808', count: 1 })
-    expect(await worker.read('issue', '0')).toMatchObject({ key: '0', count: 1 })
-    expect(await worker.read('issue', '-7')).toMatchObject({ key: '-7', count: 1 })
+  it.each(['.', '..'])('%j is refused, wherever it is named', async (key) => {
+    const named = encodeURIComponent(key).replaceAll('.', '%2E')
+    const query = `?type=page_view&key=${named}`
+    const refused = {
+      errors: [{ field: expect.stringMatching(/key(?:\.0)?$|^to$/), message: expect.stringContaining('".."') }],
+    }
+    await worker.add('page_view', { a: 1 })
+    for (const response of [
+      await worker.hit('page_view', key),
+      await worker.fetch(`/hit${query}`, { method: 'POST' }),
+      await worker.add('page_view', { [key]: 1 }),
+      await worker.bring([{ type: 'page_view', key, count: 1 }]),
+      await worker.api('POST', '/v1/counters/page_view/a/rename', { to: key }),
+      await worker.fetch(`/v1/counters/page_view${query.replace('?type=page_view&', '?')}`),
+    ]) {
+      await expectProblem(response, 422, 'invalid_request', refused)
+    }
+    expect((await worker.fetch(`/hit.gif${query}`)).headers.get('X-Hit')).toBe('ignored; reason=invalid_request')
   })
 })
