@@ -10,7 +10,7 @@ const PER_STATEMENT = 5_000
 const { db, worker } = sharedWorker({ COUNTERS: { page_view: { record_type: 1 } } })
 
 it('A counter with 45,000 hours, five years of them, is deleted, even if its COMMIT takes seconds', async () => {
-  const { recordId } = await addressOfKey({ recordType: 1, key: 'string' }, 'old')
+  const { recordId } = await addressOfKey({ recordType: 1 }, 'old')
   const lane = boundsOf(rangeOf(recordId, db.ranges), db.ranges).first
   await worker.bring([{ type: 'page_view', key: 'old', count: HOURS }])
   await db.arrange('UPDATE counter_adjustments SET count = 0')
