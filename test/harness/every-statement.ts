@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { recordDeadBatches } from '../../src/counters/background-runs.ts'
+import { expireHours } from '../../src/counters/history/expire-hours.ts'
 import { countPendingOfKey } from '../../src/counters/ledger/pending-slots.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import { continueRound, readVerification } from '../../src/counters/verify/daily-round.ts'
@@ -217,7 +218,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.api('GET', '/v1/export/page_view?limit=20&by=day&after=100')
     await worker.cron(PRUNING_CRON)
     // Types expire after counters.
-    await new TestWorker(db.url, { COUNTERS, HISTORY: { page_hours: 100, max_statements: 5_000 } }).cron(PRUNING_CRON)
+    const types = Object.values(COUNTERS).map(({ record_type }) => record_type)
+    await expireHours(db, { at: new Date(), hourDays: 90, pageHours: 100, maxStatements: 100_000, recordTypes: types })
     // One that has no statement for a page, and one that finds what is wrong in the filled tables.
     for (const maxStatements of [4, 20]) {
       await continueRound(db, { at: new Date(), hourDays: 90, limit: 2, maxStatements })
