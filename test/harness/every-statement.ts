@@ -217,9 +217,15 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.api('GET', '/v1/export/page_view?limit=20')
     await worker.api('GET', '/v1/export/page_view?limit=20&by=day&after=100')
     await worker.cron(PRUNING_CRON)
-    // Types expire after counters.
+    // Types expire after counters, whose hours are younger here.
     const types = Object.values(COUNTERS).map(({ record_type }) => record_type)
-    await expireHours(db, { at: new Date(), hourDays: 90, pageHours: 100, maxStatements: 100_000, recordTypes: types })
+    await expireHours(db, {
+      at: new Date('2026-04-01'),
+      hourDays: 90,
+      pageHours: 100,
+      maxStatements: 100_000,
+      recordTypes: types,
+    })
     // One that has no statement for a page, and one that finds what is wrong in the filled tables.
     for (const maxStatements of [4, 20]) {
       await continueRound(db, { at: new Date(), hourDays: 90, limit: 2, maxStatements })
@@ -321,8 +327,8 @@ export async function fillTables(db: TestDatabase, { idle }: { idle: number }): 
   for (const [period, unit, first, count] of [
     // Later than any request asks for.
     [0, 'HOUR', '2127-01-01', 5_000],
-    [0, 'HOUR', '2026-01-01', 240],
-    [1, 'DAY', '2026-01-01', 10],
+    [0, 'HOUR', '2025-12-20', 240],
+    [1, 'DAY', '2025-12-20', 10],
   ] as const) {
     const ofTypes = 'record_type, period, period_start, range_lane, count'
     await insert('type_history', ofTypes, count, (i) => `1, ${period}, '${first}' + INTERVAL ${i} ${unit}, 0, 1`)

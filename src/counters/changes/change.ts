@@ -143,7 +143,7 @@ function refuseRepeat(key: ChangeKey, stored: bigint | null): void {
 export async function readContents(db: Executor, hash: bigint, at: bigint | readonly bigint[]): Promise<bigint | null> {
   const place = typeof at === 'bigint' ? `= ${at}` : `IN (${at.join(',')})`
   const { rows } = await db.execute(
-    `SELECT contents_hash FROM change_keys WHERE key_hash = ${hash} AND record_id ${place}`,
+    `SELECT contents_hash FROM change_keys FORCE INDEX (PRIMARY) WHERE key_hash = ${hash} AND record_id ${place}`,
   )
   return rows.length === 0 ? null : toBigInt(rows[0]!.contents_hash)
 }
