@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
 import { beside } from '../../harness/beside.ts'
 import { freshDatabase } from '../../harness/database.ts'
+import { nameCounter } from '../../harness/moves.ts'
 import { type Action, COUNTERS, TIMEOUT_MS, World } from './exact-world.ts'
 
 it('Every counter is exact with eight roll-ups at a time, beside writers, repeats, readers and pruning', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const world = new World(await freshDatabase(), 1)
+  for (const counter of world.ledger.counters) await nameCounter(world.db, counter)
   let batch = 0
   // Goes on until enough of everything has happened, however the machine shares its time.
   const enough = () => batch >= 4_000 && Math.min(world.ledger.checked, world.pages, world.overtaken) > 100
