@@ -51,7 +51,7 @@ export interface HistoryCall {
   tz?: string
 }
 
-/** `count` is `total + pending`. */
+/** `count` is `total + pending`. `pending` is `null` if `consistency` is `rolled`, which it also is while very much is pending. */
 export type CounterReading = ReturnType<typeof counterAnswer>
 
 export interface TotalCall extends ReadCall {
@@ -59,7 +59,7 @@ export interface TotalCall extends ReadCall {
   prefix?: string
 }
 
-/** The sum of a type or prefix. `pending` is `null` if `consistency` is `rolled`, which it also is while very much is pending. */
+/** The same of a type or prefix. */
 export type CounterTotal = ReturnType<typeof totalAnswer>
 
 /** `start`, `from` and `to` are clock times in the time zone, with offset. */
@@ -118,7 +118,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   }
   const callerOf = (isolate: Isolate): Caller => ({
     isolate,
-    db: isolate.db,
+    db: isolate.readDb,
     waitUntil,
     hasToken: async () => true,
     wantsFresh: false,
@@ -171,8 +171,8 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         const asked = checkParameters(totalQuery, { ...options })
         const of = typeNamed(isolate, type)
         const prefix = spelledPrefix(of, asked.prefix)
-        const { reading } = await readSum(callerOf(isolate), of, prefix, asked.consistency)
-        return totalAnswer(of, prefix, reading)
+        const { reading, asOf } = await readSum(callerOf(isolate), of, prefix, asked.consistency)
+        return totalAnswer(of, prefix, reading, asOf)
       }),
 
     history: (type, key, range = {}) =>

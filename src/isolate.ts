@@ -4,9 +4,9 @@ import { companionsOf } from './config/companions.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { ConfigurationError } from './config/mistakes.ts'
 import { TokenList } from './config/tokens.ts'
-import { MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
+import { MAX_PENDING, MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
 import {
-  MAX_PENDING,
+  MAX_PENDING_OF_TYPE,
   MAX_PUBLIC_PENDING_OF_TYPE,
   readSum,
   type SumOf,
@@ -92,16 +92,16 @@ export function openConfigured(
 }
 
 function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
-  const { ranges, batches } = config
+  const { batches } = config
   const database = openConfigured({ config, mistakes }, STATEMENT_DEADLINE_MS)
-  const breakers = Array.from({ length: ranges + 1 }, () => new CircuitBreaker())
-  const [everywhere, ...dbs] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
-  const db = withRetries(everywhere)
+  const writing = behindBreakers(database)
+  const reading = behindBreakers(database)
+  const db = withRetries(writing.everywhere)
   const types = [...config.types.values()]
   const classicSlots = new Map(types.flatMap(({ recordType, slots }) => (slots === null ? [] : [[recordType, slots]])))
   const withAlso = types.filter(({ also }) => also !== null)
   const also = new Map(withAlso.map((type) => [type.recordType, companionsOf(type, types)]))
-  const commits = dbs.map(
+  const commits = writing.dbs.map(
     (db) =>
       new GroupCommit({
         db,
@@ -112,7 +112,7 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
         queue: batches && batchQueue(batches),
       }),
   )
-  const reads = makeReads(dbs, everywhere)
+  const reads = makeReads(reading)
   const changes: TotalsStore = {
     db: withRetries(openConfigured({ config, mistakes }, CHANGE_DEADLINE_MS)),
     cache: reads.rolled,
@@ -121,15 +121,18 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     config,
     /** What is wrong in the settings. */
     mistakes,
+    /** For everything that writes, and what it reads first. */
     db,
-    /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
-    breakers,
+    /** For reading. Its breakers are others: a slow reading is no outage. */
+    readDb: withRetries(reading.everywhere),
+    /** Those of what writes. */
+    breakers: writing.breakers,
     keys: new Keys({
       rules: new Map(types.map((type) => [type.recordType, type])),
       also,
-      budgets: new NewKeyBudgets(dbs.map((db) => retrying(db))),
+      budgets: new NewKeyBudgets(writing.dbs.map((db) => retrying(db))),
       hasQueue: batches !== null,
-      share: (ask) => shareReads(dbs, MAX_READ, ask),
+      share: (ask) => shareReads(writing.dbs, MAX_READ, ask),
     }),
     /** The types in which the visits of a type count too, by its record type, if there are any. */
     also,
@@ -150,6 +153,13 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
   }
 }
 
+/** A database for each range, and one that reaches all shards, with a breaker each: an unavailable shard does not hold up the others. */
+function behindBreakers(database: Database) {
+  const breakers = Array.from({ length: database.ranges + 1 }, () => new CircuitBreaker())
+  const [everywhere, ...dbs] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
+  return { breakers, everywhere, dbs }
+}
+
 /** @param dbs one for each range */
 function shareReads<Value>(
   dbs: readonly Executor[],
@@ -160,8 +170,8 @@ function shareReads<Value>(
   return new ReadsByRange(dbs.map((db) => new SharedReads(db, options)))
 }
 
-/** How requests read counters: `dbs` has a database for each range, `everywhere` reaches all shards. */
-function makeReads(dbs: readonly Executor[], everywhere: Executor) {
+/** How requests read counters. */
+function makeReads({ dbs, everywhere }: ReturnType<typeof behindBreakers>) {
   const sumsOf = (mostPending: number, period: RecentPeriod | null = null, maxRows?: number) =>
     new SharedReads<SumReading | TooManyKeys>(everywhere, {
       deadlineMs: STATEMENT_DEADLINE_MS,
@@ -171,7 +181,7 @@ function makeReads(dbs: readonly Executor[], everywhere: Executor) {
   const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING_OF_TYPE, period, MAX_PUBLIC_ROWS)
   // A refusal of too many keys is a value: it concerns one sum of a group.
   const sums = {
-    exact: sumsOf(MAX_PENDING),
+    exact: sumsOf(MAX_PENDING_OF_TYPE),
     bounded: publicSumsOf(null),
     rolled: new RolledCache(sumsOf(0)),
     recent: { day: publicSumsOf('day'), week: publicSumsOf('week'), month: publicSumsOf('month') },
@@ -181,7 +191,7 @@ function makeReads(dbs: readonly Executor[], everywhere: Executor) {
     shareReads(dbs, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
   const counters = (consistency: Consistency) =>
     shareReads(dbs, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
-  const exact = counters('exact')
+  const exact = counters(MAX_PENDING)
   /** For requests without a token, by the number of counters that one of them asks for. */
   const bounded = {
     one: counters(MAX_PUBLIC_PENDING),

@@ -66,33 +66,36 @@ export function afterSql(
 /** The present hour in SQL, by the database's clock: one clock for all isolates. */
 export const HOUR_SQL = 'FLOOR(UNIX_TIMESTAMP() / 3600)'
 
-/** The most pending slots of a counter that are added up for requests without a token. */
+/** The most pending slots of a counter that are added up. With more, it is read as of the last roll-up. */
+export const MAX_PENDING = 50_000
+/** The same for requests without a token. */
 export const MAX_PUBLIC_PENDING = 2_000
 
 /**
- * SQL of the pending slots of one counter: `slotted_counters WHERE …`. It names no index, because the best one depends on the
- * counter: `pending` has only slots that are not empty, but each costs a step to its row; the primary key has the rows side by
- * side, but also the empty ones. For a single counter, MySQL and MariaDB measure both.
+ * SQL of the pending slots of one counter, for changes: `slotted_counters WHERE …`. It names no index, because the best one
+ * depends on the counter: `pending` has only slots that are not empty, but each costs a step to its row; the primary key has the
+ * rows side by side, but also the empty ones. For a single counter, MySQL and MariaDB measure both.
  */
 export function pendingSlotsSql(counter: CounterPlace): string {
   return `slotted_counters WHERE pending = 1 AND ${counterSql(counter)}`
 }
 
 /**
- * SQL of one counter's pending count: a column, and where it is from.
- * @param most above so many slots it is NULL, and one more is read; `null`: all are added up
+ * SQL of one counter's pending count: a column, and where it is from. It names the index: by the primary key, which the
+ * optimizers may prefer, a LIMIT does not bound how many empty slots are read.
+ * @param most above so many slots it is NULL, and one more is read
  */
-export function pendingOfOneSql(counter: CounterPlace, most: number | null): { column: string; from: string } {
-  if (most === null) return { column: 'COALESCE(SUM(count), 0)', from: pendingSlotsSql(counter) }
+export function pendingOfOneSql(counter: CounterPlace, most: number): { column: string; from: string } {
   return {
     column: `IF(COUNT(*) > ${most}, NULL, COALESCE(SUM(count), 0))`,
-    from: `(SELECT count FROM ${pendingSlotsSql(counter)} LIMIT ${most + 1}) AS s`,
+    from: `(SELECT count FROM slotted_counters FORCE INDEX (pending)
+      WHERE pending = 1 AND ${counterSql(counter)} LIMIT ${most + 1}) AS s`,
   }
 }
 
 /**
- * SQL of a column: the same for the counter of `counters AS n`. It takes twice as long, but also reads several. vtgate keeps
- * it within its statement, because it names the record id of the row.
+ * SQL of a column: the same for the counter of `counters AS n`, of which there may be several. vtgate keeps it within its
+ * statement, because it names the record id of the row.
  */
 export function boundedPendingSql(most: number): string {
   const slots = `slotted_counters AS s FORCE INDEX (pending)

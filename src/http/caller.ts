@@ -12,7 +12,7 @@ export function callerOf(c: Context<AppEnv>): Caller {
   const isolate = c.get('isolate')
   return {
     isolate,
-    db: isolate.db,
+    db: isolate.readDb,
     waitUntil: (work) => c.executionCtx.waitUntil(work),
     hasToken: () => isAuthorized(c),
     wantsFresh: /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? ''),

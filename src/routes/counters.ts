@@ -14,18 +14,18 @@ import {
   totalAnswer,
   totalQuery,
 } from '../service/read.ts'
+import { consistencyFields, readField } from '../service/shared-fields.ts'
+
+const PENDING = 'The part that has not been rolled up yet; null if it was not read.'
 
 const reading = () =>
   namedObject('Reading', {
     type: v.string(),
     key: v.string(),
-    count: described(count, 'The count: total + pending.'),
+    count: described(count, 'The count: total, plus pending if it was read.'),
     total: described(count, 'The rolled-up part.'),
-    pending: described(count, 'The part not yet rolled up; 0 if `rolled`.'),
-    consistency: described(
-      v.picklist(['exact', 'rolled']),
-      '`rolled`: as of the last roll-up, without the pending part.',
-    ),
+    pending: described(v.nullable(count), PENDING),
+    consistency: readField('exact', 'rolled'),
     rolledUpAt: described(v.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
@@ -52,7 +52,7 @@ export const readContract = () =>
         summary: 'As of the last roll-up',
         params: { type: 'page_view', key: '/never' },
         query: { consistency: 'rolled' },
-        answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED, consistency: 'rolled' },
+        answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED, pending: null, consistency: 'rolled' },
       },
     },
   })
@@ -117,19 +117,16 @@ export const totalOfTypeContract = () =>
     tag: 'Reading',
     summary: 'Get the total of a type',
     description:
-      'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending; `consistency` says which.',
+      'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending. Without a token, that of a prefix may be ten seconds old. `consistency` says which.',
     answers: ok(
       'The total.',
       namedObject('TypeTotal', {
         type: v.string(),
         prefix: v.nullable(v.string()),
-        count: described(count, 'total, plus pending if the answer is exact.'),
+        count: described(count, 'total, plus pending if it was read.'),
         total: described(count, 'The rolled-up part.'),
-        pending: described(
-          v.nullable(count),
-          'The part that has not been rolled up yet; null unless the answer is exact.',
-        ),
-        consistency: v.picklist(['exact', 'rolled']),
+        pending: described(v.nullable(count), PENDING),
+        ...consistencyFields('exact', 'rolled'),
         rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
       }),
     ),
@@ -145,6 +142,6 @@ export const totalOfTypeContract = () =>
 
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { caller, type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
-  const { reading, maxAge } = await readSum(caller, type, prefix, query.consistency)
-  return { answer: totalAnswer(type, prefix, reading), maxAge }
+  const { reading, maxAge, asOf } = await readSum(caller, type, prefix, query.consistency)
+  return { answer: totalAnswer(type, prefix, reading, asOf), maxAge }
 })

@@ -27,8 +27,9 @@ export const firstRun = (app: HonoApp) =>
     const { counters } = await findCounters(db, type, { prefix: '', after: null, limit: 1 })
     const [reading] = await readCounters(db, counters)
     // A name is stored before its counter counts.
-    const isCounted = reading !== undefined && (reading.rolledUpAt !== null || countIn(reading) !== 0n)
-    if (reading?.pending && reading.rolledUpAt === null) {
+    const isCounted =
+      reading !== undefined && (reading.rolledUpAt !== null || reading.pending !== 0n || reading.total !== 0n)
+    if (reading?.rolledUpAt === null && reading.pending !== 0n) {
       const { config, reads } = isolate
       const store = { db: openBackgroundDatabase(isolate), cache: reads.rolled }
       await finished(c, rollUp(store, { ...config.rollUp, at: new Date() }))

@@ -56,9 +56,9 @@ export const health = endpoint<typeof readHealthContract>(readHealth, async (c, 
   })
 })
 
-async function findProblems({ db, isolate }: Caller): Promise<{ code: string; detail: string; error?: string }[]> {
+async function findProblems({ isolate }: Caller): Promise<{ code: string; detail: string; error?: string }[]> {
   try {
-    const [rollUp, tables] = await Promise.all([readRollUpState(db), readReadiness(db, MIGRATIONS)])
+    const [rollUp, tables] = await Promise.all([readRollUpState(isolate.db), readReadiness(isolate.db, MIGRATIONS)])
     return hitProblems({ rollUp: rollUp ?? undefined, tables }, isolate.breakers, new Date())
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error

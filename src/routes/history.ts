@@ -6,7 +6,7 @@ import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { historyQuery, counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
-import { prefixField } from '../service/shared-fields.ts'
+import { consistencyFields, prefixField } from '../service/shared-fields.ts'
 
 const points = () => ({
   by: v.picklist(HISTORY_UNITS),
@@ -40,7 +40,7 @@ export const historyOfCounterContract = () =>
     id: 'history',
     tag: 'Reading',
     summary: 'Get the history of a counter',
-    description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Without a token, very many pending counts are left out, and a long history may be ten seconds old.`,
+    description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Very many pending counts are left out; without a token, a long history may be ten seconds old. \`consistency\` says so.`,
     answers: ok(
       'The counts of the periods, and the adjustments.',
       namedObject('History', {
@@ -51,7 +51,7 @@ export const historyOfCounterContract = () =>
           v.array(v.strictObject({ at: instant, kind: v.picklist(ADJUSTMENT_KINDS), count })),
           'Counts that were set or imported.',
         ),
-        consistency: described(v.picklist(['exact', 'rolled']), '`rolled`: without pending counts.'),
+        ...consistencyFields('exact', 'rolled'),
       }),
     ),
     problems: [...DATABASE],
@@ -83,14 +83,17 @@ export const historyOfTypeContract = () =>
     summary: 'Get the history of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',
-    answers: ok('The counts of the periods.', namedObject('TypeHistory', { type: v.string(), ...points() })),
+    answers: ok(
+      'The counts of the periods.',
+      namedObject('TypeHistory', { type: v.string(), ...points(), ...consistencyFields('rolled') }),
+    ),
     problems: ['too_many_keys', ...DATABASE],
     examples: {
       days: {
         summary: 'Two days in Berlin',
         params: { type: 'page_view' },
         query: TWO_DAYS,
-        answer: { type: 'page_view', ...EMPTY_DAYS },
+        answer: { type: 'page_view', ...EMPTY_DAYS, consistency: 'rolled' },
       },
     },
   })

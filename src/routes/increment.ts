@@ -150,7 +150,7 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   if (query.return === undefined) return answer
   // It is counted even if the reading fails. An error would make the client count it again.
   const count = await readCounters(caller, [counter]).then(
-    ({ readings: [reading] }) => countIn(reading!),
+    ({ readings: [reading] }) => (reading!.pending === null ? null : countIn(reading!)),
     (error: unknown) => {
       log('warn', 'counted_but_not_read', { requestId: c.get('requestId'), error: String(error) })
       return null

@@ -3,7 +3,7 @@ import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { afterField, limitField, nextField } from '../service/shared-fields.ts'
+import { afterField, limitField, nextField, readField } from '../service/shared-fields.ts'
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({
@@ -23,7 +23,7 @@ export const searchKeysContract = () =>
     answers: ok(
       'A page of counters.',
       namedObject('SearchPage', {
-        counters: v.array(v.strictObject({ key: v.string(), count })),
+        counters: v.array(v.strictObject({ key: v.string(), count, consistency: readField('exact', 'rolled') })),
         next: nextField(),
       }),
     ),

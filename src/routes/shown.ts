@@ -34,7 +34,7 @@ export const shownContract = () =>
       'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong, not public or one total too many is null, so that it does not affect the others.',
     revalidated: true,
     answers: ok('The counts.', v.array(v.nullable(count))),
-    problems: [...READING],
+    problems: ['too_many_requests', ...READING],
     examples: {
       page: {
         summary: 'A page, all pages, and a type that is not configured',

@@ -12,8 +12,8 @@ import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
 import type { ParametersOf } from '../service/check-input.ts'
-import { readKept } from '../service/read.ts'
-import { choice, dateField, limitField, prefixField } from '../service/shared-fields.ts'
+import { readKept, saidOf } from '../service/read.ts'
+import { choice, consistencyFields, dateField, limitField, prefixField } from '../service/shared-fields.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
@@ -52,6 +52,7 @@ export const topCountersContract = () =>
           'False if a counter may be missing: of very many counters, only the first of each month, week or day are compared. The counts are exact.',
         ),
         counters: v.array(v.strictObject({ key: v.string(), count })),
+        ...consistencyFields('rolled'),
       }),
     ),
     problems: ['too_many_keys', ...DATABASE],
@@ -67,6 +68,7 @@ export const topCountersContract = () =>
           end: '2026-02-01T00:00:00.000Z',
           certain: true,
           counters: [],
+          consistency: 'rolled',
         },
       },
       year: {
@@ -80,6 +82,7 @@ export const topCountersContract = () =>
           end: '2027-01-01T00:00:00.000Z',
           certain: true,
           counters: [{ key: '/blog/hello', count: 218 }],
+          consistency: 'rolled',
         },
       },
       dateOfAll: {
@@ -102,7 +105,7 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
   const prefix = await askedPrefix(c, type, query.prefix)
   // Strangers may choose other days each time, so these are as costly as several readings.
   if (prefix !== null || asked.period === 'custom') await limitReading(c, READINGS)
-  const { counters, certain } = await ranking(caller, type, prefix, asked, query.limit)
+  const { counters, certain, asOf } = await ranking(caller, type, prefix, asked, query.limit)
   const instantOf = (at: number | null) => (at === null ? null : new Date(at).toISOString())
   const answer = {
     type: type.name,
@@ -111,6 +114,7 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
     end: instantOf(asked.end),
     certain,
     counters: counters.map(({ name, count }) => ({ key: name, count })),
+    ...saidOf('rolled', asOf),
   }
   return { answer, maxAge: MAX_AGE }
 })
@@ -156,21 +160,21 @@ async function ranking(
   prefix: string | null,
   asked: AskedPeriod,
   limit: number,
-): Promise<{ counters: RankedCounter[]; certain: boolean }> {
+): Promise<{ counters: RankedCounter[]; certain: boolean; asOf: string | null }> {
   const { db } = caller
   const { period, start, end } = asked
   if (prefix === null && period !== 'custom') {
     const part = period === 'all' ? null : { period, start }
-    return { counters: await readTop(db, type, part, limit), certain: true }
+    return { counters: await readTop(db, type, part, limit), certain: true, asOf: null }
   }
   const days = start === null ? null : { from: start, to: end, firstDay: start, nextDay: end }
   // All keys of a prefix are ranked anyway, so one answer is for every limit.
   const most = prefix === null ? limit : MAX_TOP
-  const ranked = await readKept(caller, ['top', type.recordType, prefix, start, end, most], async () => {
+  const { value, asOf } = await readKept(caller, ['top', type.recordType, prefix, start, end, most], async () => {
     if (prefix === null) return readRanking(db, type, days!, most)
     const of = { recordType: type.recordType, name: prefix }
     const maxRows = (await caller.hasToken()) ? undefined : MAX_PUBLIC_ROWS
     return { counters: await readPrefixRanking(db, of, days, { limit: most, maxRows }), certain: true }
   })
-  return { ...ranked, counters: ranked.counters.slice(0, limit) }
+  return { ...value, counters: value.counters.slice(0, limit), asOf }
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, dayText } from '../counters/calendar.ts'
-import { MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
+import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import {
   DEFAULT_POINTS,
   HISTORY_UNITS,
@@ -18,7 +18,7 @@ import { MAX_LANES } from '../counters/ranges.ts'
 import { described, instant } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
 import type { ParametersOf } from './check-input.ts'
-import { readForAll, readKept } from './read.ts'
+import { readForAll, readKept, saidOf } from './read.ts'
 import { choice, dateField } from './shared-fields.ts'
 
 const time = () => v.union([dateField(TIME_RULE), instant], TIME_RULE)
@@ -53,7 +53,7 @@ export type HistoryAnswer = Awaited<ReturnType<typeof counterHistory>>['history'
 export async function counterHistory(caller: Caller, counter: CounterAddress, query: HistoryQuery) {
   const now = new Date()
   const range = askedRange(query, now)
-  const mostPending = (await caller.hasToken()) ? null : MAX_PUBLIC_PENDING
+  const mostPending = (await caller.hasToken()) ? MAX_PENDING : MAX_PUBLIC_PENDING
   const read = async () => {
     const { counts, adjustments, exact } = await readCounterHistory(caller.db, counter, range, now, mostPending)
     return {
@@ -64,7 +64,8 @@ export async function counterHistory(caller: Caller, counter: CounterAddress, qu
   }
   const isLong = rowsOf(caller, range) > MOST_ROWS_OF_COUNTER
   const question = ['history', ...questionOf(range), counterId(counter)]
-  return { history: await (isLong ? readKept(caller, question, read) : read()), maxAge: maxAgeOf(range, now) }
+  const { value, asOf } = await readKept(caller, isLong ? question : null, read)
+  return { history: { ...value, ...saidOf(value.consistency, asOf) }, maxAge: maxAgeOf(range, now) }
 }
 
 /** The history of the sum of a type, or of a prefix. */
@@ -82,7 +83,8 @@ export async function typeHistory(
   const read = async () => periodsAnswer(range, await readSumHistory(caller.db, of, range, limit))
   const isLong = prefix !== null || rows * MAX_LANES * caller.isolate.config.ranges > MOST_ROWS
   const question = ['history', ...questionOf(range), recordType, prefix]
-  return { history: await (isLong ? readKept(caller, question, read) : read()), maxAge: maxAgeOf(range, now) }
+  const { value, asOf } = await readKept(caller, isLong ? question : null, read)
+  return { history: { ...value, ...saidOf('rolled', asOf) }, maxAge: maxAgeOf(range, now) }
 }
 
 /** The periods of charts for everybody: whole days or months in UTC, the running one included. */
@@ -118,8 +120,8 @@ export async function chartHistory(
     return readSumHistory(caller.db, await sumOf(recordType, of.prefix), range, limit)
   }
   const about = 'prefix' in of ? [recordType, of.prefix] : [counterId(of)]
-  const counts = await readForAll(caller, ['chart', ...questionOf(range), ...about], CHART_KEPT_MS, read)
-  return { starts: range.edges.slice(0, -1), counts }
+  const { value } = await readForAll(caller, ['chart', ...questionOf(range), ...about], CHART_KEPT_MS, read)
+  return { starts: range.edges.slice(0, -1), counts: value }
 }
 
 function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {

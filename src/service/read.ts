@@ -4,7 +4,7 @@ import { type SumReading, sumOf } from '../counters/history/read-sum.ts'
 import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
-import { countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
+import { consistencyOf, countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
 import { MAX_AGE_MS, type RolledCache, type SharedReads } from '../counters/read/shared-reads.ts'
 import { FEW } from '../isolate.ts'
 import { described } from '../openapi/contract.ts'
@@ -26,7 +26,7 @@ export const totalQuery = () => ({ prefix: prefixField(), consistency: consisten
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
 
-/** Reads up to `MAX_READ` counters. Without a token, those with very many pending slots are read as `rolled`. */
+/** Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`. */
 export async function readCounters(
   caller: Caller,
   counters: readonly CounterAddress[],
@@ -40,16 +40,24 @@ export async function readCounters(
   return { readings: values, maxAge }
 }
 
+/** `asOf`: when an answer was read that was kept from an earlier request; `null`: it was read for this one. */
+interface Kept<Value> {
+  value: Value
+  asOf: string | null
+}
+
 /**
  * Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds, also that there are too
  * many keys: finding that reads as many rows.
+ * @param question `null`: it takes few rows, and is not kept
  */
 export async function readKept<Value>(
   caller: Caller,
-  question: readonly (string | number | null)[],
+  question: readonly (string | number | null)[] | null,
   read: () => Promise<Value>,
-): Promise<Value> {
-  return (await caller.hasToken()) ? read() : readForAll(caller, question, KEPT_MS, read)
+): Promise<Kept<Value>> {
+  if (question === null || (await caller.hasToken())) return { value: await read(), asOf: null }
+  return readForAll(caller, question, KEPT_MS, read)
 }
 
 /** The same for all callers, with a token or without. */
@@ -58,15 +66,16 @@ export async function readForAll<Value>(
   question: readonly (string | number | null)[],
   keptMs: number,
   read: () => Promise<Value>,
-): Promise<Value> {
+): Promise<Kept<Value>> {
   const readOrRefuse = () =>
     read().catch((error: unknown) => {
       if (error instanceof TooManyKeys) return error
       throw error
     })
-  const { value } = await isolate.kept.answer(JSON.stringify(question), { keptMs, read: readOrRefuse, waitUntil })
+  const options = { keptMs, read: readOrRefuse, waitUntil }
+  const { value, askedAt, isKept } = await isolate.kept.answer(JSON.stringify(question), options)
   if (value instanceof TooManyKeys) throw value
-  return value
+  return { value, asOf: isKept ? new Date(askedAt).toISOString() : null }
 }
 
 /** The values, and the seconds for which they may be cached; `null`: revalidate every time. */
@@ -98,34 +107,35 @@ export async function readSum(
   { recordType }: CounterType,
   prefix: string | null,
   which: 'exact' | 'rolled' | RecentPeriod,
-): Promise<{ reading: SumReading; maxAge: number | null }> {
+): Promise<{ reading: SumReading; maxAge: number | null; asOf: string | null }> {
   const sum = await sumOf(recordType, prefix)
   const { exact, bounded, rolled, recent } = caller.isolate.reads.sums
   const ofAllTime = (await caller.hasToken()) ? exact : bounded
   const asked = which === 'exact' || which === 'rolled' ? ofAllTime : recent[which]
   const read = () => readCacheable(caller, { exact: asked, rolled }, [sum], which === 'rolled' ? which : 'exact')
-  const { values, maxAge } =
-    prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, which], read)
-  const [reading] = values
+  const question = prefix === null ? null : ['total', recordType, prefix, which]
+  const { value, asOf } = await readKept(caller, question, read)
+  const [reading] = value.values
   if (reading instanceof TooManyKeys) throw reading
-  return { reading: reading!, maxAge }
+  return { reading: reading!, maxAge: value.maxAge, asOf }
 }
 
 /** What is told of a counter. */
 export function counterAnswer(type: CounterType, key: string, reading: Reading) {
-  return { type: type.name, key, ...readingFields(reading), pending: reading.pending ?? 0n }
+  return { type: type.name, key, ...readingFields(reading), consistency: consistencyOf(reading) }
 }
 
 /** What is told of a total. */
-export function totalAnswer(type: CounterType, prefix: string | null, reading: SumReading) {
-  return { type: type.name, prefix, ...readingFields(reading), pending: reading.pending }
+export function totalAnswer(type: CounterType, prefix: string | null, reading: SumReading, asOf: string | null) {
+  return { type: type.name, prefix, ...readingFields(reading), ...saidOf(consistencyOf(reading), asOf) }
 }
 
 function readingFields(reading: Reading | SumReading) {
-  return {
-    count: countIn(reading),
-    total: reading.total,
-    consistency: reading.pending === null ? ('rolled' as const) : ('exact' as const),
-    rolledUpAt: reading.rolledUpAt?.toISOString() ?? null,
-  }
+  const { total, pending, rolledUpAt } = reading
+  return { count: countIn(reading), total, pending, rolledUpAt: rolledUpAt?.toISOString() ?? null }
+}
+
+/** `consistencyFields` of an answer. @param asOf that of `Kept` */
+export function saidOf<Read extends string>(consistency: Read, asOf: string | null) {
+  return asOf === null ? { consistency } : { consistency: 'kept' as const, asOf }
 }

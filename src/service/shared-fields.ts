@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { midnightOf } from '../counters/calendar.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
-import { described, TYPE_DESCRIPTION } from '../openapi/contract.ts'
+import { described, instant, TYPE_DESCRIPTION } from '../openapi/contract.ts'
 import { parsed, strictObject, textThat } from '../schemas.ts'
 
 export const choice = <const Words extends readonly string[]>(words: Words) =>
@@ -97,8 +97,21 @@ export const limitField = (max: number, usual: number, what: string) => {
 export const consistency = () =>
   described(
     v.optional(v.picklist(['exact', 'rolled'], 'must be "exact" (the default) or "rolled"'), 'exact'),
-    '`exact`: total and pending, from one snapshot; without a token, the answer may be `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
+    '`exact`: total and pending, from one snapshot; while very much is pending, the answer is `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
   )
+
+/** What an answer includes that is read for its request. */
+export const readField = <const Words extends readonly string[]>(...words: Words) =>
+  described(v.picklist(words), '`rolled`: as of the last roll-up, without the pending part.')
+
+/** The same of an answer that may be kept. */
+export const consistencyFields = <const Words extends readonly string[]>(...words: Words) => ({
+  consistency: described(
+    v.picklist([...words, 'kept']),
+    '`rolled`: as of the last roll-up, without the pending part. `kept`: read for an earlier request, at `asOf`.',
+  ),
+  asOf: described(v.optional(instant), 'When the reading of a `kept` answer began.'),
+})
 
 export const prefixField = () =>
   described(

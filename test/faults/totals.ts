@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { MAX_PENDING, readSum, sumOf } from '../../src/counters/history/read-sum.ts'
+import { MAX_PENDING_OF_TYPE, readSum, sumOf } from '../../src/counters/history/read-sum.ts'
 import { TooManyKeys } from '../../src/counters/keys/prefix.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PREFIXES } from './counters.ts'
@@ -15,7 +15,7 @@ export type Counted = Counter & { count: bigint }
  * @param rolledUp whether nothing is pending. Until then, so much may be pending that a total is not exact. It is left out.
  */
 export async function checkTotals(db: Database, counts: readonly Counted[], rolledUp: boolean): Promise<void> {
-  const options = { mostPending: MAX_PENDING, period: null, ranges: db.ranges }
+  const options = { mostPending: MAX_PENDING_OF_TYPE, period: null, ranges: db.ranges }
   for (const [type, recordType] of Object.entries(RECORD_TYPES)) {
     const ofType = PREFIXES.filter((prefix) => prefix.recordType === recordType).map(({ text }) => text)
     for (const prefix of [null, ...ofType]) {

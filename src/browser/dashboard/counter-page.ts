@@ -31,5 +31,9 @@ function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {
 
 function asOf({ rolled, pending, rolledUpAt, timeZone }: CounterNumbers): string {
   const at = rolledUpAt === null ? '' : ` on ${showMoment(new Date(rolledUpAt))}`
-  return `Exact: ${showCount(rolled)} rolled up${at}, and ${showCount(pending)} waiting to be added up. Days begin at midnight in ${timeZone}.`
+  const counted =
+    pending === null
+      ? `As of the last roll-up: ${showCount(rolled)}${at}. More is waiting than can be added up now.`
+      : `Exact: ${showCount(rolled)} rolled up${at}, and ${showCount(pending)} waiting to be added up.`
+  return `${counted} Days begin at midnight in ${timeZone}.`
 }

@@ -83,9 +83,9 @@ export interface TypeNumbers extends Numbers {
 
 /** The page of a counter. */
 export interface CounterNumbers extends Numbers {
-  /** The total as of the last roll-up, and the count since. */
+  /** The total as of the last roll-up, and the count since; `null`: too much to add up. */
   rolled: Count
-  pending: Count
+  pending: Count | null
   rolledUpAt: string | null
   adjustments: Adjustment[]
 }

@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, unpack } from '../../database/values.ts'
 import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
-import { counterSql, pendingOfOneSql } from '../counters-sql.ts'
+import { counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
@@ -56,7 +56,7 @@ export interface HistoryReader {
 
 /**
  * Reads the history of one counter from one snapshot: a roll-up is seen whole or not at all. Pending counts belong to now.
- * @param mostPending the most pending slots that are added up; others are left out. `null`: all of them
+ * @param mostPending the most pending slots that are added up; with more, none is
  * @returns the counts of the periods of the range, in its order; `exact`: whether the current one includes pending counts
  */
 export async function readCounterHistory(
@@ -64,7 +64,7 @@ export async function readCounterHistory(
   counter: CounterAddress,
   range: HistoryRange,
   now: Date,
-  mostPending: number | null = null,
+  mostPending = MAX_PENDING,
 ): Promise<{ counts: bigint[]; adjustments: Adjustment[]; exact: boolean }> {
   const read = await readCounterRows(db, counter, range, sourcesOf(range), { mostPending })
   const exact = read.pending !== null || periodAt(range, now.getTime()) === undefined
@@ -90,7 +90,7 @@ async function readCounterRows(
   counter: CounterAddress,
   { edges }: HistoryRange,
   sources: readonly HistorySource[],
-  { mostPending = null, first = false }: { mostPending?: number | null; first?: boolean },
+  { mostPending = MAX_PENDING, first = false }: { mostPending?: number; first?: boolean },
 ): Promise<HistoryRows> {
   const where = counterSql(counter)
   const pending = pendingOfOneSql(counter, mostPending)

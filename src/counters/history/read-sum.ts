@@ -9,7 +9,7 @@ import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSources } from './recent-
 import { fromPrefixSql, type HistorySource, sourceSql } from './sum-periods.ts'
 
 /** The most pending slots of a type that are added up. */
-export const MAX_PENDING = 10_000
+export const MAX_PENDING_OF_TYPE = 10_000
 /** The same for requests without a token. */
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
 

@@ -26,13 +26,16 @@ export class KeptAnswers {
    * The answer to a question: a kept one, the one that another request is reading, or a new one.
    * @param question equal for equal answers only
    * @param waitUntil keeps a reading going for other requests if the client of its reader hangs up
-   * @returns `askedAt`: when its reading began, in milliseconds since 1970
+   * @returns `askedAt`: when its reading began, in milliseconds since 1970; `isKept`: that was before the call
    * @throws what `read` throws, in all requests that wait for it
    */
-  async answer<Value>(question: string, options: AnswerOptions<Value>): Promise<{ value: Value; askedAt: number }> {
+  async answer<Value>(
+    question: string,
+    options: AnswerOptions<Value>,
+  ): Promise<{ value: Value; askedAt: number; isKept: boolean }> {
     const { keptMs } = options
-    const kept = this.#answers.get(question)
-    let answer = kept !== undefined && isFresh(kept, keptMs) ? kept : await this.#read(question, options)
+    const before = this.#answers.get(question)
+    let answer = before !== undefined && isFresh(before, keptMs) ? before : await this.#read(question, options)
     while (answer.outcome === null) {
       const now = Date.now()
       // Another request may be reading it again.
@@ -42,7 +45,7 @@ export class KeptAnswers {
       else await pause(this.#work.patience(answer.askedAt + this.#work.durationMs, now, MAX_PATIENCE_MS))
     }
     if ('error' in answer.outcome) throw answer.outcome.error
-    return { value: answer.outcome.value as Value, askedAt: answer.askedAt }
+    return { value: answer.outcome.value as Value, askedAt: answer.askedAt, isKept: answer === before }
   }
 
   async #read(question: string, { read, waitUntil }: AnswerOptions<unknown>): Promise<Answer> {

@@ -1,15 +1,15 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { boundedPendingSql, counterListsSql, counterSql, pendingOfOneSql } from '../counters-sql.ts'
+import { boundedPendingSql, counterListsSql, MAX_PENDING } from '../counters-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 
 export const MAX_READ = 1_000
 
 /**
- * `exact` adds total and pending slots from one snapshot, so that a roll-up is seen whole or not at all. A number does the same
- * for counters with at most so many pending slots. `rolled` reads the totals only.
+ * A number adds total and pending slots of counters with at most so many, from one snapshot, so that a roll-up is seen whole or
+ * not at all. Of all others, and with `rolled`, it is the totals only.
  */
-export type Consistency = 'exact' | number | 'rolled'
+export type Consistency = number | 'rolled'
 
 export interface Reading {
   total: bigint
@@ -24,66 +24,39 @@ export function countIn({ total, pending }: Pick<Reading, 'total' | 'pending'>):
   return total + (pending ?? 0n)
 }
 
-/** Reads at most `MAX_READ` counters of any types, in the order given. A counter that was never counted reads as zeros. */
+/** Whether a reading includes what is pending. */
+export function consistencyOf({ pending }: Pick<Reading, 'pending'>): 'exact' | 'rolled' {
+  return pending === null ? 'rolled' : 'exact'
+}
+
+/**
+ * Reads at most `MAX_READ` counters of any types, in the order given. A counter without a row reads as zeros: every one that counts
+ * has one.
+ */
 export async function readCounters(
   db: Executor,
   counters: readonly CounterAddress[],
-  consistency: Consistency = 'exact',
+  consistency: Consistency = MAX_PENDING,
 ): Promise<Reading[]> {
   const different = distinct(counters)
   if (different.length === 0) return []
-  if (different.length === 1 && consistency !== 'rolled') {
-    const reading = await readOne(db, different[0]!, consistency)
-    return counters.map(() => reading)
-  }
-  const selects = counterListsSql(different).flatMap((list) => [totalsSql(list), ...pendingSql(list, consistency)])
+  const pending = consistency === 'rolled' ? 'NULL' : boundedPendingSql(consistency)
+  // One text, because the driver decodes each column; `counterId` writes the counter likewise. The index is named because a long
+  // list makes the optimizers guess instead of look (eq_range_index_dive_limit).
+  const selects = counterListsSql(different).map(
+    (
+      list,
+    ) => `SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count, COALESCE(${pending}, ''), rolled_up_at) AS reading
+      FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`,
+  )
   const { rows } = await db.execute(selects.join(' UNION ALL '))
+  const readings = new Map(
+    rows.map(({ reading }) => {
+      const [id, total, pending, rolledUpAt = null] = String(reading).split(',')
+      const read = { total: toBigInt(total), pending: pending === '' ? null : toBigInt(pending) }
+      return [id!, { ...read, rolledUpAt: toDate(rolledUpAt) }]
+    }),
+  )
   const zero = { total: 0n, pending: consistency === 'rolled' ? null : 0n, rolledUpAt: null }
-  const readings = new Map<string, Reading>()
-  for (const { reading: text } of rows) {
-    const [part, id, count, rolledUpAt] = String(text).split(',')
-    const reading = readings.get(id!) ?? { ...zero }
-    if (part === 'pending') reading.pending = count === undefined ? null : toBigInt(count)
-    else {
-      reading.total = toBigInt(count)
-      reading.rolledUpAt = toDate(rolledUpAt ?? null)
-    }
-    readings.set(id!, reading)
-  }
   return counters.map((counter) => readings.get(counterId(counter)) ?? zero)
 }
-
-/** vtgate sends both SELECTs to one shard as one query, because they name the same record id. */
-async function readOne(db: Executor, counter: CounterAddress, most: 'exact' | number): Promise<Reading> {
-  const { column, from } = pendingOfOneSql(counter, most === 'exact' ? null : most)
-  const { rows } = await db.execute(
-    `SELECT 'total' AS part, count, rolled_up_at FROM counters WHERE ${counterSql(counter)}
-     UNION ALL SELECT 'pending', ${column}, NULL FROM ${from}`,
-  )
-  const total = rows.find(({ part }) => part === 'total')
-  const pending = rows.find(({ part }) => part === 'pending')
-  return {
-    total: total === undefined ? 0n : toBigInt(total.count),
-    pending: pending?.count === null ? null : toBigInt(pending?.count),
-    rolledUpAt: toDate(total?.rolled_up_at ?? null),
-  }
-}
-
-/** SQL of the pending counts in a list: a row for each counter with pending slots, or for each with a name. */
-function pendingSql(list: string, consistency: Consistency): string[] {
-  if (consistency === 'rolled') return []
-  const sql =
-    consistency === 'exact'
-      ? `${readingSql('pending', 'SUM(count)')} FROM slotted_counters FORCE INDEX (pending)
-          WHERE pending = 1 AND ${list} GROUP BY record_type, record_id`
-      : `${readingSql('pending', boundedPendingSql(consistency))} FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`
-  return [`SELECT ${sql}`]
-}
-
-// The indexes are named because a long list makes the optimizers guess instead of look (eq_range_index_dive_limit).
-const totalsSql = (list: string) =>
-  `SELECT ${readingSql('total', 'count, rolled_up_at')} FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`
-
-/** SQL of a row as one text, because the driver decodes each column. `counterId` writes the counter likewise. No NULLs. */
-const readingSql = (part: 'total' | 'pending', values: string) =>
-  `CONCAT_WS(',', '${part}', CONCAT(record_type, '/', record_id), ${values}) AS reading`

@@ -3,7 +3,7 @@ import { toBigInt, toText } from '../../database/values.ts'
 import { InvalidInput } from '../../schemas.ts'
 import { byteLength, type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
 import { beginsWithSql, bytesSql, type KeysWithPrefix } from '../keys/prefix.ts'
-import { countIn, readCounters } from './read-counters.ts'
+import { consistencyOf, countIn, readCounters } from './read-counters.ts'
 
 export const MAX_PAGE = 100
 
@@ -16,12 +16,12 @@ export interface Search {
 }
 
 export interface SearchPage {
-  counters: { key: string; count: bigint }[]
+  counters: { key: string; count: bigint; consistency: 'exact' | 'rolled' }[]
   next: string | null
 }
 
 /**
- * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their exact counts. Reads about as
+ * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their counts. Reads about as
  * many rows as it finds, however many counters there are.
  * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
  */
@@ -29,7 +29,8 @@ export async function searchCounters(db: Executor, type: KeyedType, search: Sear
   const { counters: page, next } = await findCounters(db, type, search)
   const readings = await readCounters(db, page)
   const counters = page.map(({ name }, index) => {
-    return { key: name, count: countIn(readings[index]!) }
+    const reading = readings[index]!
+    return { key: name, count: countIn(reading), consistency: consistencyOf(reading) }
   })
   return { counters, next }
 }

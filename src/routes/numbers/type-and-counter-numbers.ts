@@ -106,7 +106,7 @@ export async function counterNumbers(
     chart: chartOf(source, period, own.history, other?.history),
     total: toJsonNumber(countIn(own.reading)),
     rolled: toJsonNumber(total),
-    pending: toJsonNumber(pending!),
+    pending: orNull(pending),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
     adjustments: own.history.adjustments.map(({ at, kind, count }) => {
       return { at: at.toISOString(), kind, count: toJsonNumber(count) }

@@ -11,6 +11,9 @@ const MOST_KEPT_ROWS = 50_000
 /** Pending slots of one counter, and those of a counter that is still read exactly. */
 const PENDING = 400_000
 const STILL_EXACT = 2_000
+/** Slots of counters of which the first ones are emptied already, and how many of these: the roll-up goes by their order. */
+const SLOTS = 100_000
+const EMPTIED = [10_000, 75_000, 98_000]
 /** The same of a type. */
 const PENDING_OF_TYPE = 10_000
 const STILL_EXACT_OF_TYPE = 500
@@ -59,13 +62,14 @@ async function fill() {
   }
   const slot = '(record_type, record_id, slot, count, batch, kept_until)'
   await insert(`slotted_counters ${slot}`, `2, ${id}, n, 1, n, 1`, PENDING_OF_TYPE)
-  const named = async (key: string, slots: number) => {
+  const named = async (key: string, slots: number, emptied = 0) => {
     const recordId = await hash64(key)
     await insert('counters', `1, ${recordId}, '${key}', NULL, 5, 1, NULL`, 1)
-    await insert(`slotted_counters ${slot}`, `1, ${recordId}, n * 46116860184273, 1, n, 1`, slots)
+    await insert(`slotted_counters ${slot}`, `1, ${recordId}, n * 46116860184273, n >= ${emptied}, n, 1`, slots)
     return recordId
   }
   await named('/hot', PENDING)
+  for (const emptied of EMPTIED) await named(`/emptied-${emptied}`, SLOTS, emptied)
   const exact = await named('/exact', STILL_EXACT)
   for (let i = 0; i < FEW; i++) await named(`/few-${i}`, STILL_EXACT / FEW)
   const listed = await Promise.all(Array.from({ length: LIST }, (_, i) => hash64(`/list-${i}`)))
@@ -143,6 +147,17 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?
   'a counting badge': ['/hit/page/%2Fhot.svg'],
   'a badge': ['/badge/page/%2Fhot.svg'],
   'a counter with 400,000 pending slots': [HOT],
+  ...Object.fromEntries(
+    EMPTIED.flatMap((emptied): [string, [path: string]][] => {
+      const of = `with ${SLOTS} slots, the first ${emptied} of them emptied`
+      return [
+        [`a counter ${of}`, [`/v1/counters/page/%2Femptied-${emptied}`]],
+        [`a badge of one ${of}`, [`/badge/page/%2Femptied-${emptied}.svg`]],
+        [`the history of one ${of}`, [`/v1/counters/page/%2Femptied-${emptied}/history`]],
+        [`a list with one ${of}`, [`/v1/counters/page?key=/few-1&key=/emptied-${emptied}`]],
+      ]
+    }),
+  ),
   'a counter, rolled': [`${HOT}?consistency=rolled`],
   '10 counters': [`/v1/counters/page?${keys(10, 'few')}`],
   '100 counters': [`/v1/counters/page?${keys(100, 'list')}`],
@@ -217,7 +232,7 @@ describe.skipIf(onVitess)('A public request, whatever the database holds', () =>
 
   it('is answered as of the last roll-up, and says so, where too much is pending', async () => {
     const read = async (path: string, headers = {}) => (await worker.fetch(path, { headers })).json()
-    expect(await read(HOT)).toMatchObject({ count: 5, pending: 0, consistency: 'rolled' })
+    expect(await read(HOT)).toMatchObject({ count: 5, pending: null, consistency: 'rolled' })
     expect(await read('/v1/types/app')).toMatchObject({ pending: null, consistency: 'rolled' })
     expect(await read(`${HOT}/history`)).toMatchObject({ consistency: 'rolled' })
     expect(await read('/v1/counters/page?key=/hot&key=/few-9')).toMatchObject({

@@ -174,6 +174,18 @@ describe('Every problem that the document lists for an operation', () => {
     }
   })
 
+  it('of the limit of readings can occur, and is listed wherever it can', async () => {
+    const limited = await workerFor({ READER_LIMIT: { limit: async () => ({ success: false }) } })
+    for (const example of described) {
+      const headers = { ...example.headers, 'CF-Connecting-IP': '203.0.113.7' }
+      const response = await send(limited, { ...example, headers, status: 401 })
+      const isProblem = response.headers.get('Content-Type') === 'application/problem+json'
+      const code = isProblem ? (await response.json<{ code: string }>()).code : null
+      const isListed = codesOf(example).has('too_many_requests')
+      expect([example.name, code === 'too_many_requests']).toEqual([example.name, isListed])
+    }
+  })
+
   it('of the session can occur: another site sends a request that changes something', async () => {
     const Cookie = await sessionCookie(worker)
     for (const example of described) {

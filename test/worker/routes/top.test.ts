@@ -40,6 +40,7 @@ describe('The ranking of a type', () => {
         { key: '7', count: 8 },
         { key: '9223372036854775807', count: 7 },
       ],
+      consistency: 'rolled',
     })
   })
 
@@ -118,6 +119,7 @@ describe('A ranking between two days, or of a prefix', () => {
             end: `${to}T00:00:00.000Z`,
             certain: true,
             counters: counted(from!, to!, prefix),
+            consistency: 'rolled',
           },
         ])
       }

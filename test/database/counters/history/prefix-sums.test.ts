@@ -3,7 +3,7 @@ import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
-import { MAX_PENDING, readSum, sumOf } from '../../../../src/counters/history/read-sum.ts'
+import { MAX_PENDING_OF_TYPE, readSum, sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
@@ -26,7 +26,7 @@ const addresses = (keys: readonly string[]) => Promise.all(keys.map(addressOf))
 const count = (some: readonly CounterAddress[], by: bigint) =>
   new TestIsolate(db).count(some.map((counter) => ({ counter, by })))
 const total = async (prefix: string | null, more = {}) =>
-  readSum(db, await sumOf(1, prefix), { mostPending: MAX_PENDING, period: null, ranges: db.ranges, ...more })
+  readSum(db, await sumOf(1, prefix), { mostPending: MAX_PENDING_OF_TYPE, period: null, ranges: db.ranges, ...more })
 const exactTotal = async (prefix: string | null) => {
   const { total: rolled, pending } = await total(prefix)
   return rolled + pending!
@@ -112,7 +112,7 @@ describe('The sum of a prefix', () => {
     await count(counters, 2n)
     await rollUpAt(db, NOW)
     const { recordId } = counters[0]!
-    const rows = Array.from({ length: MAX_PENDING + 1 }, (_, i) => `(1, ${recordId}, ${i + 1}, 1, 1, 1)`)
+    const rows = Array.from({ length: MAX_PENDING_OF_TYPE + 1 }, (_, i) => `(1, ${recordId}, ${i + 1}, 1, 1, 1)`)
     await db.insert('slotted_counters', rows)
     expect(await total(PREFIX)).toMatchObject({ total: 8n, pending: null })
     expect(await total(null)).toMatchObject({ total: 18n, pending: null })

@@ -34,13 +34,13 @@ describe('A read of a counter that begins while the same read is running', () =>
    */
   async function lag(on: Database): Promise<{ lag: bigint; overlapped: boolean }> {
     let running = true
-    const slow = readCounters(on, [COUNTER]).finally(() => {
+    const slow = readCounters(on, [COUNTER], 2 * SLOTS).finally(() => {
       running = false
     })
     await countOn(db, COUNTER, 1n)
     hits++
     const overlapped = running
-    const [reading] = await readCounters(on, [COUNTER])
+    const [reading] = await readCounters(on, [COUNTER], 2 * SLOTS)
     await slow
     return { lag: BigInt(SLOTS + hits) - countIn(reading!), overlapped }
   }

@@ -16,7 +16,7 @@ export const [A, B] = [counter(1n), counter(2n ** 64n - 1n, 2)]
 /** A database with these counters, behind a gate. */
 export async function gatedDatabase(): Promise<{ db: TestDatabase; gated: GatedDatabase }> {
   const db = await freshDatabase()
-  await db.insert('totals', '(1, 1, 40, 3, NULL), (2, 1, 999, 1, NULL)')
+  await db.insert('totals', '(1, 1, 40, 3, NULL), (2, 1, 999, 1, NULL), (2, 18446744073709551615, 0, 1, NULL)')
   await db.insert('slotted_counters', '(1, 1, 1, 2, 1, 0), (2, 18446744073709551615, 9, 5, 1, 0)')
   return { db, gated: new GatedDatabase(db) }
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { MAX_PENDING } from '../../../../src/counters/counters-sql.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { countIn, MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -12,7 +13,7 @@ describe('Reading', () => {
     db = await freshDatabase()
     await db.insert(
       'totals',
-      `(1, 1, 40, 3, '2026-11-20 10:00:00.123'), (1, 2, 7, 1, '2026-11-20 11:00:00'), (2, 1, 999, 1, NULL)`,
+      `(1, 1, 40, 3, '2026-11-20 10:00:00.123'), (1, 2, 7, 1, '2026-11-20 11:00:00'), (2, 1, 999, 1, NULL), (1, 3, 0, 1, NULL), (1, 50, 0, 1, NULL)`,
     )
     await db.insert(
       'slotted_counters',
@@ -65,9 +66,10 @@ describe('Reading', () => {
 
   // On Vitess, the endpoint cannot tell how many rows a server has read.
   it.skipIf(onVitess).each([0, 500, 5_000, 50_000])(
-    'uses the index with less to read, for 1,000 slots with a count among %i without',
+    'reads 1,000 slots with a count, however many are without: %i',
     async (empty) => {
       const own = await freshDatabase()
+      await own.insert('names', `(1, 50, '/50')`)
       for (let begin = 0; begin < 1_000 + empty; begin += 10_000) {
         const rows = Array.from({ length: Math.min(10_000, 1_000 + empty - begin) }, (_, index) => {
           // Spread like random slots.
@@ -80,8 +82,8 @@ describe('Reading', () => {
       const [statement] = await own.recording(async () => {
         expect(await readCounters(own, [counter(50n)])).toMatchObject([{ total: 0n, pending: 3_000n }])
       })
-      // Reading adjacent rows takes about a fifth of the time of finding them through the other index.
-      expect(statement!.rowsRead).toBeLessThan(8_000)
+      // Each once to see that they are not too many, and once to add them up.
+      expect(statement!.rowsRead).toBeLessThan(2_020)
     },
   )
 })
@@ -129,7 +131,7 @@ describe('Reading among many counters', () => {
 
   it.each([2, 50, 300, MAX_READ])('%i counters reads only these, with ids below and above 2^63', async (many) => {
     const wanted = Array.from({ length: many }, (_, i) => counter(id(i * 19)))
-    for (const consistency of ['exact', 'rolled'] as const) {
+    for (const consistency of [MAX_PENDING, 'rolled'] as const) {
       await readCounters(crowd, wanted, consistency)
       const [statement] = await crowd.recording(() => readCounters(crowd, wanted, consistency))
       // A look-up and a read for each in both tables, and more in temporary tables that sum and sort them. MariaDB also puts a

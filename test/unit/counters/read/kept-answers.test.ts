@@ -77,3 +77,19 @@ it('A reading goes on for the others when the client of its reader hangs up', as
   await vi.advanceTimersByTimeAsync(200)
   expect(await other).toBe(7)
 })
+
+it('An answer is kept for those who asked after its reading had begun, and for nobody else', async () => {
+  const [answers, readings] = [new KeptAnswers(), new Readings()]
+  const isKept = async () => {
+    return (await answers.answer('a', { keptMs: KEPT_MS, read: readings.read, waitUntil })).isKept
+  }
+  const first = isKept()
+  const later = [isKept(), isKept()]
+  // The reading falls silent. One of those who wait begins another, for both.
+  await vi.advanceTimersByTimeAsync(9_000)
+  expect(readings.begun).toHaveLength(2)
+  const latest = isKept()
+  for (const { resolve } of readings.begun) resolve(7)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(await Promise.all([first, ...later, latest, isKept()])).toEqual([false, false, false, true, true])
+})

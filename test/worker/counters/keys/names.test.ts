@@ -23,7 +23,8 @@ const hit = async (worker: TestWorker, key = '/old', type = 'download') => {
 const remove = async (worker: TestWorker) => expect((await worker.api('DELETE', OLD)).status).toBe(200)
 const found = async (worker: TestWorker) => {
   const answer = await worker.api('GET', '/v1/search/download')
-  return ((await answer.json()) as { counters: { key: string; count: number }[] }).counters
+  const { counters } = await answer.json<{ counters: { key: string; count: number }[] }>()
+  return counters.map(({ key, count }) => ({ key, count }))
 }
 const marks = async () => {
   const { rows } = await db.execute('SELECT gone_hour IS NOT NULL AS gone FROM counters')
