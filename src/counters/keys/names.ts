@@ -14,6 +14,9 @@ const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 const PENDING_SQL = `COALESCE((SELECT MAX(s.pending) FROM slotted_counters AS s
   WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1), 0)`
 
+/** SQL: whether the counter of `counters AS n` is in lists. A marked one is if it counts: the next roll-up removes the mark. */
+export const LISTED_SQL = `(n.gone_hour IS NULL OR ${PENDING_SQL} = 1)`
+
 /** The names in the database by `counterId`: whether they are marked, because their counter was deleted or renamed. */
 export type FoundNames = ReadonlyMap<string, boolean>
 

@@ -2,6 +2,7 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import { InvalidInput } from '../../schemas.ts'
 import { byteLength, type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
+import { LISTED_SQL } from '../keys/names.ts'
 import { beginsWithSql, bytesSql, type KeysWithPrefix } from '../keys/prefix.ts'
 import { consistencyOf, countIn, readCounters } from './read-counters.ts'
 
@@ -54,9 +55,9 @@ export async function findCounters(
   if (after !== null) checkText('after', after)
   const { recordType } = type
   const { rows } = await db.execute(
-    `SELECT record_id, name FROM counters FORCE INDEX (name)
+    `SELECT record_id, name FROM counters AS n FORCE INDEX (name)
      WHERE record_type = ? AND ${beginsWithSql('name', prefix)} ${after === null ? '' : `AND name > ${bytesSql(after)}`}
-       AND gone_hour IS NULL
+       AND ${LISTED_SQL}
      ORDER BY name LIMIT ?`,
     [recordType, limit + 1],
   )
@@ -73,8 +74,8 @@ export async function countKeys(
   most: number,
 ): Promise<number | null> {
   const { rows } = await db.execute(
-    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM counters FORCE INDEX (name)
-     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} AND gone_hour IS NULL
+    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM counters AS n FORCE INDEX (name)
+     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} AND ${LISTED_SQL}
      LIMIT ${most + 1}) AS s`,
   )
   const found = Number(toBigInt(rows[0]?.found))

@@ -151,9 +151,7 @@ describe('npm run contention', () => {
 
   it('shows the latest deadlock: its statements, the one that was rolled back, and the table', async () => {
     const [one, other] = connections as [mysql.Connection, mysql.Connection]
-    await one.query(
-      `INSERT INTO counters (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 0, 0, NULL), (1, 2, 0, 0, NULL)`,
-    )
+    await one.query(`INSERT INTO counters (record_type, record_id, name) VALUES (1, 1, '/1'), (1, 2, '/2')`)
     const update = (id: number) =>
       `UPDATE counters SET count = count + 10${id} WHERE record_type = 1 AND record_id = ${id}`
     let script: NpmScript

@@ -4,6 +4,7 @@ import { random63 } from '../../../../src/counters/ids.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { countOn, countsOf, expectExact, move, rollUpAt } from '../../../harness/moves.ts'
+import { surely } from '../../../harness/surely.ts'
 
 const DAY_MS = 86_400_000
 
@@ -12,7 +13,7 @@ it.each(['delete', 'rename'] as const)(
   async (kind) => {
     const db = await freshDatabase()
     // If the answer to the first statement is lost, its locks stay until the server ends the transaction.
-    await db.behave({ transactionMs: 500 })
+    await db.behave({ transactionMs: 1_000 })
     // More statements than a change has. Each cut gets counters of its own.
     const cuts = Array.from({ length: 22 }, (_, after) =>
       [false, true].map((delivered) => ({ after, delivered })),
@@ -29,7 +30,7 @@ it.each(['delete', 'rename'] as const)(
         const fetch = cutFetch({ ...cut, rollback: true })
         const interrupted = db.open({ deadlineMs: 30_000, fetch })
         await move(interrupted, source, request).catch(() => {})
-        await move(db, source, request)
+        await surely(() => move(db, source, request))
         const moved = kind === 'delete' ? 0n : 5n
         expect([cut, await countsOf(db, [source, target])]).toEqual([cut, [0n, moved]])
       }),

@@ -105,12 +105,13 @@ describe('The name of a deleted counter', () => {
     expect(JSON.stringify(contents.map(({ rows }) => rows))).not.toMatch(/users|rename 1/)
   })
 
-  it('stays for isolates that still believe in it: what they count is rolled up, and listed from then on', async () => {
+  it('stays for isolates that still believe in it: what they count is rolled up and listed, as ever', async () => {
     const [a, b] = [isolate(), isolate()]
     await hit(a)
     await remove(b)
     await b.cron(ROLL_UP_CRON)
     await hit(a)
+    expect(await found(isolate())).toEqual([{ key: '/old', count: 1 }])
     expect(await (await b.api('POST', '/v1/rollup')).json()).toMatchObject({ outcome: 'complete', moved: 1, left: 0 })
     expect(await b.read('download', '/old')).toMatchObject({ count: 1, total: 1, pending: 0 })
     expect(await found(isolate())).toEqual([{ key: '/old', count: 1 }])
