@@ -102,7 +102,7 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT 'hour' AS what, start, SUM(recorded)": 'all shards',
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
-  "SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count": '2 × list or list',
+  "SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count": '2 × list or list or single shard',
   'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counters': 'list or single shard',
   'SELECT record_type, record_id, name FROM counters': 'list',
   'SELECT record_type, record_id, count <> 0 … FROM counters AS n FORCE INDEX (gone)': 'all shards',
