@@ -164,3 +164,11 @@ CREATE TABLE IF NOT EXISTS new_key_budgets (
   taken INT UNSIGNED NOT NULL,
   PRIMARY KEY (range_start, minute, record_type)
 );
+
+-- The version of the tables: one row, with the number of the last migration that was applied.
+CREATE TABLE IF NOT EXISTS schema_version (
+  id TINYINT UNSIGNED NOT NULL COMMENT 'always 1',
+  version INT UNSIGNED NOT NULL,
+  made_at DATETIME NOT NULL COMMENT 'UTC, when the tables were first made',
+  PRIMARY KEY (id)
+);

@@ -43,6 +43,6 @@ export type CountTable =
 
 /** Creates the product's tables and those of the alternatives. */
 export async function createTables(server: BenchServer, database: string): Promise<void> {
-  await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
+  await migrate({ databaseUrl: `${server.url}/${database}` })
   for (const table of BASELINE_TABLES) await server.query(table.replace('TABLE ', `TABLE \`${database}\`.`))
 }

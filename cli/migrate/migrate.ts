@@ -7,7 +7,7 @@ import { MigrationRefused, markApplied, migrate, migrationStatus } from './migra
 program
   .name(commandName('migrate'))
   .description(
-    'Applies each of migrations/*.sql once, in order, to the database of DATABASE_URL (from the environment or .dev.vars).',
+    'Applies the pending ones of migrations/*.sql, in order, to the database of DATABASE_URL (from the environment or .dev.vars). If a table is missing, applies all of them again.',
   )
   .option('--status', 'only show which migrations are applied and which are pending')
   .option('--mark-applied', 'only record all migrations as applied, after a PlanetScale deploy request')
@@ -29,14 +29,15 @@ const say = (line: string) => console.log(line)
 
 try {
   if (options.status) {
-    const { applied, pending } = await migrationStatus({ databaseUrl, say })
+    const { applied, pending } = await migrationStatus({ databaseUrl })
     for (const name of applied) say(`  applied  ${name}`)
     for (const name of pending) say(`  pending  ${name}`)
   } else if (options.markApplied) {
-    const names = await markApplied({ databaseUrl, say })
+    const names = await markApplied({ databaseUrl })
     say(names.length === 0 ? `Nothing to record at ${where}.` : `Recorded as applied at ${where}: ${names.join(', ')}`)
   } else {
-    const names = await migrate({ databaseUrl, say })
+    const names = await migrate({ databaseUrl })
+    for (const name of names) say(`  applied  ${name}`)
     say(names.length === 0 ? `The database at ${where} is up to date.` : `Applied ${names.length} at ${where}.`)
   }
 } catch (error) {

@@ -1,16 +1,13 @@
-import { join } from 'node:path'
+import { DatabaseError } from '@planetscale/database'
 import type { Executor } from '../../src/database/database.ts'
+import { classify } from '../../src/database/errors.ts'
 import {
-  applyMigrations,
   type Migration,
   MigrationStopped,
-  missingSharding,
-  OtherKeyspace,
-  RECORD,
-  readMissing,
-  readProgress,
+  makeTables,
+  readPending,
+  recordVersion,
 } from '../../src/database/migrations.ts'
-import { NOT_STRICT, readServerIdentity } from '../../src/database/server-statistics.ts'
 import { connectDatabase } from '../database-connection.ts'
 import { readMigrations } from './migrations-folder.ts'
 
@@ -20,36 +17,27 @@ export interface MigrationOptions {
   databaseUrl: string
   /** Default: this version's. */
   migrations?: readonly Migration[]
-  say: (line: string) => void
 }
 
 /** The command cannot go on. The message says why and what to do. */
 export class MigrationRefused extends Error {}
 
 /**
- * Applies the pending migrations in the order of their names.
+ * Applies the pending migrations in the order of their names: all of them if a table is missing.
  *
  * @returns the names of the migrations that were applied
  * @throws {MigrationRefused} at the first statement that fails
  */
 export async function migrate(options: MigrationOptions): Promise<string[]> {
-  return withDatabase(options, async (db, migrations) => {
-    const sharding = await missingSharding(db, null)
-    if (sharding !== null) throw new MigrationRefused(sharding)
-    if (!(await readServerIdentity(db)).strict) throw new MigrationRefused(NOT_STRICT)
-    const applied = await applyMigrations(db, migrations, (name) => options.say(`  applied ${name}`))
-    const missing = await readMissing(db, migrations)
-    if (missing.length > 0)
-      throw new MigrationRefused(`${lacks(missing)} Another program may have tables of this name.`)
-    return applied
-  })
+  return withDatabase(options, (db, migrations) => makeTables(db, migrations))
 }
 
-/** The names of the migrations that have been applied and of those that are pending. Changes nothing. */
+/** The names of the migrations that have been applied and of those that are to be applied. Changes nothing. */
 export async function migrationStatus(options: MigrationOptions) {
   return withDatabase(options, async (db, migrations) => {
-    const { applied, pending } = await readProgress(db, migrations)
-    return { applied: [...applied].sort(), pending: pending.map(({ name }) => name) }
+    const { pending } = await readPending(db, migrations)
+    const names = (of: readonly Migration[]) => of.map(({ name }) => name)
+    return { applied: names(migrations.filter((migration) => !pending.includes(migration))), pending: names(pending) }
   })
 }
 
@@ -57,21 +45,14 @@ export async function migrationStatus(options: MigrationOptions) {
  * Records the pending migrations as applied without running them, for a branch whose tables came with a deploy request.
  *
  * @returns the names of the migrations that were recorded
- * @throws {MigrationRefused} if a table, a column or an index is not there
+ * @throws {MigrationRefused} if a table is not there
  */
 export async function markApplied(options: MigrationOptions): Promise<string[]> {
   return withDatabase(options, async (db, migrations) => {
-    const { missing, pending } = await readProgress(db, migrations)
-    const recorded = pending.map(({ name }) => ({ name, statements: [] }))
-    if (missing.length === 0) return applyMigrations(db, recorded)
-    throw new MigrationRefused(
-      `${lacks(missing)} Nothing was recorded. Has the deploy request been deployed, and is this the branch that it went to?`,
-    )
+    const { pending } = await readPending(db, migrations)
+    if (pending.length > 0) await recordVersion(db, migrations)
+    return pending.map(({ name }) => name)
   })
-}
-
-function lacks(missing: readonly string[]): string {
-  return `The database lacks: ${missing.join(', ')}.`
 }
 
 async function withDatabase<T>(
@@ -81,24 +62,29 @@ async function withDatabase<T>(
   const connection = await connectDatabase(databaseUrl)
   try {
     const execute = async (sql: string, args: readonly unknown[] = []) => {
-      return { rows: await connection.execute(sql, [...args]), rowsAffected: 0 }
+      const rows = await connection.execute(sql, [...args]).catch(rethrow)
+      return { rows, rowsAffected: 0 }
     }
     return await work({ execute }, migrations ?? (await readMigrations()))
   } catch (error) {
-    if (error instanceof OtherKeyspace) throw new MigrationRefused(error.message)
     throw error instanceof MigrationStopped ? new MigrationRefused(stopMessage(error)) : error
   } finally {
     await connection.close()
   }
 }
 
-function stopMessage({ migration, number, of, statement, message, needsDeployRequest }: MigrationStopped): string {
-  const where = migration === RECORD ? `The record of migrations (${RECORD})` : join('migrations', migration)
+/** Tells missing tables from other errors, which stay as they are. */
+function rethrow(error: unknown): never {
+  const { message, errno, sqlState } = error as Error & { errno?: number; sqlState?: string }
+  const text = errno === undefined ? message : `${message} (errno ${errno}) (sqlstate ${sqlState})`
+  const failure = classify(error instanceof DatabaseError ? error : new DatabaseError(text, 400, { code: '', message }))
+  throw failure.kind === 'schema' ? failure : error
+}
+
+function stopMessage({ message, cause, needsDeployRequest }: MigrationStopped): string {
+  if (cause === undefined) return message
   const advice = needsDeployRequest
     ? 'This branch has safe migrations on: apply the migrations to a development branch and open a deploy request (see docs/deploy.md).'
-    : 'Fix the cause and run the same command again. It skips earlier migrations; the statements of this one may be repeated.'
-  return (
-    `${where} stopped at statement ${number} of ${of}. The statements before it were applied.\n` +
-    `  statement: ${statement}\n  error:     ${message}\n${advice}`
-  )
+    : 'Fix the cause and run the same command again. Its statements may be repeated.'
+  return `${message}. The statements before it were applied.\n  error: ${(cause as Error).message}\n${advice}`
 }

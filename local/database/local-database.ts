@@ -57,7 +57,7 @@ export async function startLocalDatabase({
     await endpoint.listen()
     try {
       const databaseUrl = endpoint.urlOf(database)
-      const applied = await migrate({ databaseUrl, say: () => {} })
+      const applied = await migrate({ databaseUrl })
       if (applied.length > 0) say(`Applied ${applied.length} migrations.`)
       const { failed, stop } = keepRunning(server, start, say)
       return {

@@ -3,8 +3,7 @@ import { createMiddleware } from 'hono/factory'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { OtherKeyspace, readMissing } from '../database/migrations.ts'
-import { MIGRATIONS } from '../generated.ts'
+import { type Migration, readPending } from '../database/migrations.ts'
 import { ownerTokenProblems, recognize } from '../http/authorization.ts'
 import {
   endSession,
@@ -44,13 +43,13 @@ export function dashboard(app: HonoApp): void {
     if (config.databaseUrl === null || config.types.size === 0) throw new ConfigurationError(mistakes)
     const wrongToken = viewer === null ? ownerTokenProblems(c) : []
     if (wrongToken.length > 0) throw new ConfigurationError(wrongToken)
-    if (viewer === null) return signIn(c, 200, { notReady: (await missingTables(c)).length > 0 })
+    if (viewer === null) return signIn(c, 200, { notReady: (await pendingMigrations(c)).length > 0 })
     const wanted = c.req.query('type') ?? viewer.types[0]?.name
     const type = viewer.types.find(({ name }) => name === wanted)
     // Started before the tables are known to exist: they nearly always do.
     const numbers = type && includedNumbers(c, { type, types: viewer.types })
-    const missing = await missingTables(c)
-    if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
+    const pending = await pendingMigrations(c)
+    if (pending.length > 0) return page(c, 200, setupPage(viewer, pending))
     if (type === undefined || numbers === undefined) return unknownType(c, viewer, wanted ?? '')
     return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
   })
@@ -216,19 +215,19 @@ const DEADLINE_MS = 1_000
 /** Milliseconds until the next check after a failed one. */
 const PAUSE_MS = 10_000
 
-/** When to check again; never, once nothing is missing. */
+/** When to check again; never, once nothing is pending. */
 const checkAgainAt = new WeakMap<Isolate, number>()
 
-/** What the database lacks, indexes too: statements name them. None if it does not respond: see the status. */
-async function missingTables(c: Context<AppEnv>): Promise<string[]> {
+/** The migrations that the database lacks. None if it does not respond: see the status. */
+async function pendingMigrations(c: Context<AppEnv>): Promise<readonly Migration[]> {
   const isolate = c.get('isolate')
   if (Date.now() < (checkAgainAt.get(isolate) ?? 0)) return []
   try {
-    const missing = await readMissing(openConfigured(isolate, DEADLINE_MS), MIGRATIONS)
-    if (missing.length === 0) checkAgainAt.set(isolate, Number.POSITIVE_INFINITY)
-    return missing
+    const { pending } = await readPending(openConfigured(isolate, DEADLINE_MS))
+    if (pending.length === 0) checkAgainAt.set(isolate, Number.POSITIVE_INFINITY)
+    return pending
   } catch (error) {
-    if (!(error instanceof DatabaseFailure || error instanceof OtherKeyspace)) throw error
+    if (!(error instanceof DatabaseFailure)) throw error
     checkAgainAt.set(isolate, Date.now() + PAUSE_MS)
     return []
   }

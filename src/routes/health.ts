@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { ConfigurationError } from '../config/mistakes.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { readReadiness } from '../database/migrations.ts'
-import { MIGRATIONS } from '../generated.ts'
+import { readTables } from '../database/migrations.ts'
 import { ownerTokenProblems } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
@@ -21,7 +20,7 @@ export const readHealthContract = () =>
     tag: 'Operating',
     summary: 'Check the health',
     description:
-      'For monitors: whether a hit would be counted. It looks for all tables and columns, reads how the last roll-up ended, and knows whether the last write of this isolate succeeded. It needs no token and reveals nothing else.',
+      'For monitors: whether a hit would be counted. It looks for all tables in this version, reads how the last roll-up ended, and knows whether the last write of this isolate succeeded. It needs no token and reveals nothing else.',
     answers: {
       200: {
         description: 'Hits are counted and rolled up.',
@@ -58,7 +57,7 @@ export const health = endpoint<typeof readHealthContract>(readHealth, async (c, 
 
 async function findProblems({ isolate }: Caller): Promise<{ code: string; detail: string; error?: string }[]> {
   try {
-    const [rollUp, tables] = await Promise.all([readRollUpState(isolate.db), readReadiness(isolate.db, MIGRATIONS)])
+    const [rollUp, tables] = await Promise.all([readRollUpState(isolate.db), readTables(isolate.db)])
     return hitProblems({ rollUp: rollUp ?? undefined, tables }, isolate.breakers, new Date())
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error

@@ -2,19 +2,8 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { countStatements } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import {
-  applyMigrations,
-  MigrationStopped,
-  missingSharding,
-  OtherKeyspace,
-  RECORD,
-  readMissing,
-  readProgress,
-  statementsToDeploy,
-} from '../database/migrations.ts'
+import { MigrationStopped, makeTables, readPending } from '../database/migrations.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { NOT_STRICT, readServerIdentity } from '../database/server-statistics.ts'
-import { MIGRATIONS } from '../generated.ts'
 import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
@@ -33,29 +22,28 @@ export const readSetupContract = () =>
     id: 'setup',
     tag: 'Operating',
     summary: 'Get the state of the tables',
-    description: 'Lists the tables, columns and indexes that the database lacks, and the pending migrations.',
+    description: 'Lists the migrations to apply: those newer than the tables, or all if a table is missing.',
     answers: ok(
       'The state of the tables.',
       namedObject('Setup', {
-        ready: described(v.boolean(), 'Whether nothing is missing.'),
-        missing: names('What it lacks, such as `table counters` or `index counters.name`.'),
-        pending: names('The migrations not recorded as applied.'),
-        statements: names('Statements that create what is missing, for a deploy request.'),
+        ready: described(v.boolean(), 'Whether all tables are there, in this version.'),
+        pending: names('The migrations to apply.'),
+        statements: names('Their statements, for a deploy request. They may be repeated.'),
       }),
     ),
-    problems: ['setup_stopped', ...DATABASE],
-    examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
+    problems: DATABASE,
+    examples: { ready: { summary: 'Ready', answer: { ready: true, pending: [], statements: [] } } },
   })
 
-const makeTables = route('post', '/v1/setup', 'manage')
+const postSetup = route('post', '/v1/setup', 'manage')
 
 export const makeTablesContract = () =>
-  operation(makeTables, {
+  operation(postSetup, {
     id: 'makeTables',
     tag: 'Operating',
     summary: 'Make the tables',
     description:
-      'Makes the tables, or migrates them to this version, as `npm run migrate` does. Safe to repeat, also concurrently.',
+      'Makes the tables, or migrates them to this version, as `npm run migrate` does. A lost table is made again, without rows. Safe to repeat, also concurrently.',
     answers: ok(
       'What was done.',
       namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
@@ -65,62 +53,49 @@ export const makeTablesContract = () =>
   })
 
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
-  const db = withRetries(openBackgroundDatabase(c.get('isolate')))
-  const progress = await readProgress(db, MIGRATIONS).catch((error: unknown) => refuse(c, error))
-  const { missing, pending } = progress
-  const ready = missing.length === 0
-  const statements = ready ? [] : statementsToDeploy(progress)
-  return { ready, missing, pending: pending.map(({ name }) => name), statements }
+  const { pending } = await readPending(withRetries(openBackgroundDatabase(c.get('isolate'))))
+  return {
+    ready: pending.length === 0,
+    pending: pending.map(({ name }) => name),
+    statements: pending.flatMap(({ statements }) => statements),
+  }
 })
 
-export const setup = endpoint<typeof makeTablesContract>(makeTables, (c) => finished(c, makeAll(c)))
+export const setup = endpoint<typeof makeTablesContract>(postSetup, (c) => finished(c, makeAll(c)))
 
 async function makeAll(c: Context<AppEnv>) {
-  const isolate = c.get('isolate')
   // For long statements. Not through the circuit breaker, which opens while visitors' requests fail.
-  const counted = countStatements(openBackgroundDatabase(isolate))
-  const db = withRetries(counted)
-  const sharding = await missingSharding(db, isolate.config.ranges)
-  if (sharding !== null) throw stopped(c, sharding)
-  if (!(await readServerIdentity(db)).strict) throw stopped(c, NOT_STRICT)
-  const applied = await applyMigrations(db, MIGRATIONS).catch((error: unknown) => refuse(c, error))
-  const missing = await readMissing(db, MIGRATIONS)
-  if (missing.length > 0) {
-    const detail = `All migrations are recorded as applied, but these are missing: ${missing.join(', ')}. Another program may use the same table names.`
-    throw stopped(c, detail)
+  const counted = countStatements(openBackgroundDatabase(c.get('isolate')))
+  const requestId = c.get('requestId')
+  try {
+    const applied = await makeTables(withRetries(counted))
+    log('info', 'setup', { requestId, applied, statements: counted.sent })
+    return { applied }
+  } catch (error) {
+    if (!(error instanceof MigrationStopped)) throw error
+    const { cause, needsDeployRequest } = error
+    if (cause instanceof DatabaseFailure && cause.retry) throw cause
+    const detail = reasonOf(error)
+    log('error', 'setup_stopped', { requestId, detail, ...(cause instanceof Error && { error: cause.message }) })
+    throw new Problem(needsDeployRequest ? 'deploy_request_needed' : 'setup_stopped', { detail, cause: error })
   }
-  log('info', 'setup', { requestId: c.get('requestId'), applied, statements: counted.sent })
-  return { applied }
 }
 
-/** @throws {Problem} that says why the tables cannot be made, or any other error as it is */
-function refuse(c: Context<AppEnv>, error: unknown): never {
-  if (error instanceof OtherKeyspace) throw stopped(c, error.message)
-  if (!(error instanceof MigrationStopped)) throw error
-  const { cause } = error
-  throw cause instanceof DatabaseFailure && cause.retry ? cause : stopped(c, reasonOf(error), error)
-}
-
-function stopped(c: Context<AppEnv>, detail: string, error?: MigrationStopped): Problem {
-  log('error', 'setup_stopped', { requestId: c.get('requestId'), detail, ...(error && { error: error.message }) })
-  return new Problem(error?.needsDeployRequest ? 'deploy_request_needed' : 'setup_stopped', { detail, cause: error })
-}
-
-/** Why a statement failed and what to do, without the database's own message. */
-function reasonOf({ migration, number, of, statement, message, cause, needsDeployRequest }: MigrationStopped): string {
+/** Why the tables cannot be made and what to do, without the database's own message. */
+function reasonOf({ message, cause, needsDeployRequest }: MigrationStopped): string {
+  if (cause === undefined) return message
   if (needsDeployRequest) {
     return (
-      'Safe migrations are enabled, so this branch accepts schema changes from deploy requests only. Run the missing statements ' +
-      '(see GET /v1/setup or the dashboard) on a development branch, deploy it to this one, and make the tables again.'
+      'Safe migrations are enabled, so this branch accepts schema changes from deploy requests only. Run the statements of ' +
+      'GET /v1/setup (or of the dashboard) on a development branch, deploy it to this one, and make the tables again.'
     )
   }
   if (cause instanceof DatabaseFailure && cause.kind === 'credentials') {
     return 'The password in DATABASE_URL may not change tables. Use one with the role admin, here or with `npm run migrate`.'
   }
-  const errno = /\(errno (\d+)\)/.exec(message)?.[1]
+  const errno = /\(errno (\d+)\)/.exec(String(cause))?.[1]
   return (
-    `${migration === RECORD ? RECORD : `migrations/${migration}`} stopped at statement ${number} of ${of} (${statement} …)` +
-    `${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason (setup_stopped). Earlier statements were ` +
-    'applied. Remove the cause and make the tables again.'
+    `${message}${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason (setup_stopped). Earlier ` +
+    'statements were applied. Remove the cause and make the tables again.'
   )
 }

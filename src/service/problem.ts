@@ -84,7 +84,10 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
   unavailable: UNAVAILABLE,
   contention: UNAVAILABLE,
   credentials: ['database_unavailable', 'The database refuses the credentials in DATABASE_URL.'],
-  schema: ['database_not_ready', 'Make the tables: sign in on the Worker’s front page, or run `npm run migrate`.'],
+  schema: [
+    'database_not_ready',
+    'Make the tables: sign in on the Worker’s front page, or run `npm run migrate`. Both make a lost table again, without rows.',
+  ],
   shards: [
     'too_few_ranges',
     'Set SHARDING.ranges to a power of two that is at least the number of shards, and deploy.',

@@ -136,7 +136,8 @@ export function hitProblems(
 ): Finding[] {
   const found: Finding[] = []
   if (tables !== null && tables.pending.length > 0) {
-    const detail = `These migrations are pending: ${tables.pending.join(', ')}. Run npm run migrate.`
+    const names = tables.pending.map(({ name }) => name).join(', ')
+    const detail = `These migrations are pending: ${names}. Make the tables on the front page, or run npm run migrate.`
     found.push({ code: 'database_not_ready', detail })
   }
   if (breakers.some(({ writeFailed }) => writeFailed)) {

@@ -5,9 +5,8 @@ import { readBacklog } from '../counters/rollup/roll-up.ts'
 import { readVerification } from '../counters/verify/daily-round.ts'
 import type { Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { readReadiness } from '../database/migrations.ts'
+import { readTables } from '../database/migrations.ts'
 import { readServerIdentity } from '../database/server-statistics.ts'
-import { MIGRATIONS } from '../generated.ts'
 import type { Isolate } from '../isolate.ts'
 import { namedMismatches } from '../service/named-mismatches.ts'
 
@@ -43,7 +42,7 @@ export async function survey({ db, config }: Pick<Isolate, 'db' | 'config'>, asi
   const [failed] = missing
   if (failed !== undefined && isUnavailable(failed.error)) unavailable = failed.error
   const [tables, slots, oldestHour, runs, verification, server] = await Promise.all([
-    attempt('tables', () => readReadiness(aside, MIGRATIONS)),
+    attempt('tables', () => readTables(aside)),
     attempt('slots', () => readBacklog(aside)),
     attempt('history', async () => (await readOldestHour(aside)) ?? undefined),
     attempt('runs', () => readRuns(aside)),

@@ -22,8 +22,8 @@ const TABLES = [
   'new_key_budgets',
 ]
 
-/** They have a row for each range and for each migration, so they may be read whole. */
-const SMALL = new Set(['rollup_state', 'slotted_counter_migrations'])
+/** They have a row for each range, and one row, so they may be read whole. */
+const SMALL = new Set(['rollup_state', 'schema_version'])
 
 /** The access types that use an index and do not read the whole table. */
 const BY_INDEX = new Set(['const', 'eq_ref', 'ref', 'range', 'system'])

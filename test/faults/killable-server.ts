@@ -47,7 +47,7 @@ export class KillableServer {
     const connection = await mysql.createConnection({ uri: server.url })
     await connection.query('CREATE DATABASE ??', [name])
     await connection.end()
-    await migrate({ databaseUrl: killable.db.url, say: () => {} })
+    await migrate({ databaseUrl: killable.db.url })
     return killable
   }
 

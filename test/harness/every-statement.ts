@@ -115,7 +115,7 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', kept_until, record_type … slot > … ORDER BY": 'all shards',
   'SELECT agreed_at, found FROM background_runs': 'single shard',
   'SELECT position, round_begun_at FROM background_runs': 'single shard',
-  "SELECT CONCAT_WS(' ', name, applied_at) AS recorded": 'all shards',
+  "SELECT CONCAT_WS(' ', version, made_at) AS recorded": 'all shards',
   'SELECT task, finished_at, stopped_by, dead_batches FROM background_runs': 'list',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
   'UPDATE background_runs': 'single shard',

@@ -109,7 +109,7 @@ describe('docs/deploy.md', async () => {
       [...guide.matchAll(/`((?:ROLLUP|PRUNING)\.)?([a-z]+(?:_[a-z]+)+)`/g)].map(([, , name]) => name!),
     )
     const elsewhere = [
-      'slotted_counter_migrations',
+      'schema_version',
       'configuration_invalid',
       'database_not_ready',
       'batch_dead',

@@ -69,7 +69,6 @@ function startSetupPage(): void {
 }
 
 async function makeTables(say: (text: string) => void): Promise<string> {
-  byId('deploy-request').hidden = true
   say('Making the tables …')
   for (let failures = 1; ; failures++) {
     try {
@@ -79,7 +78,7 @@ async function makeTables(say: (text: string) => void): Promise<string> {
       return 'The tables are there.'
     } catch (error) {
       const { status, code, message } = error as ApiError
-      if (code === 'deploy_request_needed') await showStatements().catch(() => {})
+      byId('deploy-request').hidden = code !== 'deploy_request_needed'
       // Only the Worker knows which statement the database refused, and why.
       if (code === 'setup_stopped') return message
       // The answer may have been lost. Running it again changes nothing.
@@ -88,10 +87,4 @@ async function makeTables(say: (text: string) => void): Promise<string> {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
-}
-
-async function showStatements(): Promise<void> {
-  const { statements } = await ask<{ statements: string[] }>('GET', path('setup'))
-  byId<HTMLTextAreaElement>('statements').value = statements.map((statement) => `${statement};`).join('\n\n')
-  byId('deploy-request').hidden = statements.length === 0
 }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
+import type { Migration } from '../../database/migrations.ts'
 import type { ProblemReport } from '../../service/problem.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, document, type Html, type Site, signedInPage, type Viewer } from './layout.ts'
@@ -58,11 +59,10 @@ function signedInTrouble(viewer: Viewer, title: string, text: Html | string): Ht
   return signedInPage(title, viewer, '', html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`)
 }
 
-/** The page that makes missing tables. */
-export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
-  const empty = missing.includes('table slotted_counters')
-  const lack = empty ? 'The database has no tables yet.' : 'The tables are from an older version, or some are missing.'
+/** The page that makes the tables. */
+export function setupPage(viewer: Viewer, pending: readonly Migration[]): Html {
   const mayMake = viewer.ofAllTypes && viewer.mayChange
+  const statements = pending.flatMap((migration) => migration.statements.map((statement) => `${statement};`))
   return signedInPage(
     'Tables',
     viewer,
@@ -71,8 +71,7 @@ export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
 <h1>The database is not ready</h1>
 <section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
-<p>${lack} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
-<details><summary class="hint">What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
+<p>Tables are missing, or from an older version. Until they are made, no hit is counted. A lost table is made again, without its rows. Other tables stay as they are.</p>
 ${
   mayMake
     ? html`<p><button id="make-tables" class="primary">Make the tables</button></p>
@@ -80,12 +79,7 @@ ${
     : html`<p>Sign in with a token that may manage all types, such as <code>API_TOKEN</code>, to make them here.</p>`
 }
 </section>
-${mayMake ? DEPLOY_REQUEST : ''}
-</main>`,
-  )
-}
-
-const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>
+<section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>
 <div class="row card-head"><h2 id="deploy-request-title">With a deploy request</h2></div>
 <ol>
 <li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
@@ -93,5 +87,8 @@ const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-label
 <li>Open a deploy request for it, and deploy it.</li>
 <li>Come back and press the button again. It then only records what is there.</li>
 </ol>
-${copyable('statements', 'Statements', '', 12)}
-</section>`
+${copyable('statements', 'Statements', statements.join('\n\n'), 12)}
+</section>
+</main>`,
+  )
+}

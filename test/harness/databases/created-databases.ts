@@ -102,7 +102,7 @@ export class CreatedDatabases implements TestDatabases {
 
   async #migrateTemplate(): Promise<Template> {
     const name = await this.#create('template')
-    await migrate({ databaseUrl: this.#endpoint.urlOf(name), say: () => {} })
+    await migrate({ databaseUrl: this.#endpoint.urlOf(name) })
     const [connection] = this.#connections as [Connection]
     const [rows] = await connection.query<RowDataPacket[]>('SHOW TABLES FROM ??', [name])
     const tables = rows.map((row) => String(Object.values(row)[0]))

@@ -8,8 +8,8 @@ import type { TestDatabases } from './test-databases.ts'
 /** The databases that vtgate lists although they are no keyspaces. */
 const SYSTEM = new Set(['information_schema', 'mysql', 'performance_schema', 'sys'])
 
-/** The table in which `migrate` records what it has done. */
-const RECORD = 'slotted_counter_migrations'
+/** The table in which `migrate` records the version. */
+const RECORD = 'schema_version'
 
 /** The most rows that are deleted. With more, TRUNCATE is faster; with few, it takes 30 times as long. */
 const MOST_DELETED = 2_000
@@ -117,7 +117,7 @@ export class KeyspacePool implements TestDatabases {
     this.#migrated.delete(name)
     for (const table of tables) await this.#pool.query('DROP TABLE ??.??', [name, table])
     if (!migrated) return
-    await migrate({ databaseUrl: `${this.#mysqlUrl}/${name}`, say: () => {} })
+    await migrate({ databaseUrl: `${this.#mysqlUrl}/${name}` })
     const created = await this.#tables(name)
     await Promise.all(created.map((table) => this.#untilKnown(name, table)))
     this.#migrated.set(name, await this.#structure(name))

@@ -1,12 +1,11 @@
 import { Client } from '@planetscale/database'
 import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { MigrationRefused, markApplied, migrate, migrationStatus } from '../../../cli/migrate/migrations.ts'
-import { type Migration, statementsToDeploy } from '../../../src/database/migrations.ts'
+import type { Migration } from '../../../src/database/migrations.ts'
 import { MIGRATIONS } from '../../../src/generated.ts'
 import { behave } from '../../harness/behave.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
 
-const say = () => {}
 let databaseUrl: string
 let client: Client
 beforeEach(async () => {
@@ -17,7 +16,7 @@ beforeEach(async () => {
 const migrationNames = MIGRATIONS.map(({ name }) => name)
 /** Makes all tables, as a deploy request does, on a branch that has safe migrations afterwards. */
 async function deployRequest(): Promise<void> {
-  for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
+  for (const sql of MIGRATIONS.flatMap(({ statements }) => statements)) await client.execute(sql)
   await behave(databaseUrl, { safeMigrations: true })
 }
 
@@ -29,7 +28,7 @@ const tables = async () => {
 describe('Migrations', () => {
   it('are applied once, in order, and a second run does nothing', async () => {
     const names = migrationNames
-    expect(await migrate({ databaseUrl, say })).toEqual(names)
+    expect(await migrate({ databaseUrl })).toEqual(names)
     expect(await tables()).toEqual([
       'background_runs',
       'change_keys',
@@ -39,34 +38,34 @@ describe('Migrations', () => {
       'counter_periods',
       'new_key_budgets',
       'rollup_state',
-      'slotted_counter_migrations',
+      'schema_version',
       'slotted_counters',
       'type_history',
       'visitor_salts',
     ])
-    expect(await migrate({ databaseUrl, say })).toEqual([])
-    expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: names, pending: [] })
+    expect(await migrate({ databaseUrl })).toEqual([])
+    expect(await migrationStatus({ databaseUrl })).toEqual({ applied: names, pending: [] })
   })
 
   it('can be listed without changing anything', async () => {
-    expect(await migrationStatus({ databaseUrl, say })).toMatchObject({ applied: [] })
+    expect(await migrationStatus({ databaseUrl })).toMatchObject({ applied: [] })
     expect(await tables()).toEqual([])
   })
 
   it('can be applied over the MySQL protocol too', async () => {
     const url = new URL(inject('mysqlUrl'))
     url.pathname = `/${new URL(databaseUrl).username}`
-    expect(await migrate({ databaseUrl: url.href, say })).toHaveLength(migrationNames.length)
-    expect(await migrate({ databaseUrl, say })).toEqual([])
+    expect(await migrate({ databaseUrl: url.href })).toHaveLength(migrationNames.length)
+    expect(await migrate({ databaseUrl })).toEqual([])
   })
 
   it('are applied once by two runs at the same time', async () => {
-    await Promise.all([migrate({ databaseUrl, say }), migrate({ databaseUrl, say })])
-    const { rows } = await client.execute('SELECT COUNT(*) AS n FROM slotted_counter_migrations')
-    expect(rows).toEqual([{ n: String(migrationNames.length) }])
+    await Promise.all([migrate({ databaseUrl }), migrate({ databaseUrl })])
+    const { rows } = await client.execute('SELECT id, version FROM schema_version')
+    expect(rows).toEqual([{ id: 1, version: Number.parseInt(migrationNames.at(-1)!, 10) }])
   })
 
-  it('that fail report the statement and what to do, and continue from there once the cause is fixed', async () => {
+  it('that fail report the statement and what to do, and are applied once the cause is fixed', async () => {
     const more = (...statements: string[]): Migration[] => [
       ...MIGRATIONS,
       { name: '0100_more.sql', statements },
@@ -74,7 +73,7 @@ describe('Migrations', () => {
     ]
     const [first, third] = ['first', 'third'].map((name) => `CREATE TABLE IF NOT EXISTS ${name} (a INT)`)
     const failing = more(first!, 'CREATE TABLE IF NOT EXISTS second (a NONSENSE)', third!)
-    const stopped = migrate({ databaseUrl, migrations: failing, say })
+    const stopped = migrate({ databaseUrl, migrations: failing })
     await expect(stopped).rejects.toThrow(MigrationRefused)
     await expect(stopped).rejects.toThrow(
       /0100_more\.sql stopped at statement 2 of 3.*CREATE TABLE IF NOT EXISTS second.*errno \d+.*run the same command again/s,
@@ -82,7 +81,8 @@ describe('Migrations', () => {
     expect(await tables()).toEqual(expect.arrayContaining(['first', 'slotted_counters']))
     expect(await tables()).not.toEqual(expect.arrayContaining(['never']))
     const fixed = more(first!, 'CREATE TABLE IF NOT EXISTS second (a INT)', third!)
-    expect(await migrate({ databaseUrl, migrations: fixed, say })).toEqual(['0100_more.sql', '0101_never.sql'])
+    expect(await migrate({ databaseUrl, migrations: fixed })).toEqual(fixed.map(({ name }) => name))
+    expect(await migrate({ databaseUrl, migrations: fixed })).toEqual([])
   })
 
   it('add columns and indexes, also if an earlier attempt was cut off before it was recorded', async () => {
@@ -91,11 +91,11 @@ describe('Migrations', () => {
       'ALTER TABLE counters ADD KEY more (more)',
     ]
     const migrations = [...MIGRATIONS, { name: '0100_more.sql', statements }]
-    await migrate({ databaseUrl, say })
-    expect(await migrate({ databaseUrl, migrations, say })).toEqual(['0100_more.sql'])
-    await client.execute('DELETE FROM slotted_counter_migrations')
+    await migrate({ databaseUrl })
+    expect(await migrate({ databaseUrl, migrations })).toEqual(['0100_more.sql'])
+    await client.execute('DELETE FROM schema_version')
     await client.execute('ALTER TABLE counters DROP KEY more')
-    expect(await migrate({ databaseUrl, migrations, say })).toHaveLength(migrations.length)
+    expect(await migrate({ databaseUrl, migrations })).toHaveLength(migrations.length)
     expect((await client.execute("SHOW INDEX FROM counters WHERE Key_name = 'more'")).rows).toHaveLength(1)
   })
 
@@ -104,39 +104,48 @@ describe('Migrations', () => {
     ['the usual command', migrate],
   ])('that came with a deploy request are recorded by %s', async (_, record) => {
     await deployRequest()
-    expect(await record({ databaseUrl, say })).toEqual(migrationNames)
-    expect(await migrate({ databaseUrl, say })).toEqual([])
+    expect(await record({ databaseUrl })).toEqual(migrationNames)
+    expect(await migrate({ databaseUrl })).toEqual([])
   })
 
-  it('are not recorded as applied if something is missing, which is named', async () => {
-    await expect(markApplied({ databaseUrl, say })).rejects.toThrow(/lacks: table slotted_counters, .*Nothing was/)
+  it('are not recorded as applied if a table is missing', async () => {
+    await expect(markApplied({ databaseUrl })).rejects.toThrow(/Tables are missing.*not recorded/)
     expect(await tables()).toEqual([])
     await deployRequest()
     await behave(databaseUrl, {})
-    await client.execute('ALTER TABLE counters DROP KEY ranking')
-    await client.execute('ALTER TABLE rollup_state DROP COLUMN stopped_by')
-    await client.execute('ALTER TABLE counters DROP KEY name')
     await client.execute('DROP TABLE change_keys')
-    await expect(markApplied({ databaseUrl, say })).rejects.toThrow(
-      'The database lacks: index counters.ranking, index counters.name, table change_keys, column rollup_state.stopped_by. Nothing',
-    )
-    expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: [], pending: migrationNames })
+    await expect(markApplied({ databaseUrl })).rejects.toThrow(/Tables are missing.*not recorded/)
+    expect(await migrationStatus({ databaseUrl })).toEqual({ applied: [], pending: migrationNames })
+  })
+
+  it.each(['visitor_salts', 'schema_version'])('make a lost table again, over either protocol: %s', async (table) => {
+    const url = new URL(inject('mysqlUrl'))
+    url.pathname = `/${new URL(databaseUrl).username}`
+    await migrate({ databaseUrl })
+    await client.execute('INSERT INTO new_key_budgets VALUES (0, 1, 1, 7)')
+    for (const from of [databaseUrl, url.href]) {
+      await client.execute(`DROP TABLE ${table}`)
+      expect(await migrate({ databaseUrl: from })).toEqual(migrationNames)
+      expect(await migrate({ databaseUrl: from })).toEqual([])
+    }
+    expect(await tables()).toContain(table)
+    expect((await client.execute('SELECT taken FROM new_key_budgets')).rows).toEqual([{ taken: 7 }])
   })
 
   it('are refused on a server that changes what does not fit instead of refusing it', async () => {
     await behave(databaseUrl, { sqlMode: '' })
-    await expect(migrate({ databaseUrl, say })).rejects.toThrow('STRICT_TRANS_TABLES')
+    await expect(migrate({ databaseUrl })).rejects.toThrow('STRICT_TRANS_TABLES')
     expect(await tables()).toEqual([])
   })
 
   it('that a branch with safe migrations refuses point to a deploy request', async () => {
     await behave(databaseUrl, { safeMigrations: true })
-    await expect(migrate({ databaseUrl, say })).rejects.toThrow(/direct DDL is disabled.*deploy request/s)
+    await expect(migrate({ databaseUrl })).rejects.toThrow(/direct DDL is disabled.*deploy request/s)
     expect(await tables()).toEqual([])
   })
 })
 
 it('A table of another program under the name of one of ours is reported', async () => {
   await client.execute('CREATE TABLE counters (id INT NOT NULL PRIMARY KEY)')
-  await expect(migrate({ databaseUrl, say })).rejects.toThrow(/counters/)
+  await expect(migrate({ databaseUrl })).rejects.toThrow(/other programs have tables of the same names/)
 })

@@ -111,7 +111,7 @@ describe('GET /v1/status', () => {
 
   it('reports that no roll-up has run from three minutes after the tables were made, not before', async () => {
     stopClock()
-    await db.arrange(`UPDATE slotted_counter_migrations SET applied_at = '2026-01-02 03:04:05'`)
+    await db.arrange(`UPDATE schema_version SET made_at = '2026-01-02 03:04:05'`)
     const since = async (seconds: number) => {
       vi.setSystemTime(Date.parse('2026-01-02T03:04:05Z') + seconds * 1_000)
       return codes()
@@ -133,16 +133,16 @@ describe('GET /v1/status', () => {
   })
 
   it('knows no grace for tables of which nobody recorded when they were made', async () => {
-    await db.arrange('DELETE FROM slotted_counter_migrations')
+    await db.arrange('DELETE FROM schema_version')
     expect(await codes()).toEqual(['database_not_ready', 'rollup_missing'])
-    await db.arrange('DROP TABLE slotted_counter_migrations')
+    await db.arrange('DROP TABLE schema_version')
     expect((await codes()).toSorted()).toEqual(['database_not_ready', 'rollup_missing'])
   })
 
   it('after a first roll-up has the usual patience, however new the tables are', async () => {
     stopClock()
     await worker.cron(ROLL_UP_CRON, minutesAgo(6))
-    await db.arrange('UPDATE slotted_counter_migrations SET applied_at = UTC_TIMESTAMP()')
+    await db.arrange('UPDATE schema_version SET made_at = UTC_TIMESTAMP()')
     expect(await codes()).toEqual(['rollup_missing'])
   })
 
