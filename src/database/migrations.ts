@@ -25,8 +25,6 @@ const READ_TABLES = [
 
 /** The tables cannot be made. The message says why. With a `cause`, a statement failed; those before it were applied. */
 export class MigrationStopped extends Error {
-  override name = 'MigrationStopped'
-
   /** Whether the branch has safe migrations on, so that tables need a deploy request. */
   get needsDeployRequest(): boolean {
     return NO_DIRECT_DDL.test(String(this.cause))
@@ -89,17 +87,11 @@ export async function recordVersion(db: Executor, migrations: readonly Migration
   )
 }
 
+const versionOf = ({ name }: Migration) => Number.parseInt(name, 10)
+const isSchemaFailure = (error: unknown) => error instanceof DatabaseFailure && error.kind === 'schema'
+
 const INCOMPLETE =
-  'Tables are missing, or other programs have tables of the same names. The version was not recorded. After a deploy request, check that it was deployed to this branch.'
-
-function versionOf({ name }: Migration): number {
-  return Number.parseInt(name, 10)
-}
-
-function isSchemaFailure(error: unknown): boolean {
-  return error instanceof DatabaseFailure && error.kind === 'schema'
-}
-
+  'Tables are missing, or other programs have tables of the same names. The version of the tables was not recorded.'
 const OTHER_KEYSPACE =
   'The tables are in another keyspace than the one that this connection opens. Run npm run migrate through a connection that names their keyspace: see docs/sharding.md.'
 

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { countStatements } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { MigrationStopped, makeTables, readPending } from '../database/migrations.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
@@ -43,11 +42,8 @@ export const makeTablesContract = () =>
     tag: 'Operating',
     summary: 'Make the tables',
     description:
-      'Makes the tables, or migrates them to this version, as `npm run migrate` does. A lost table is made again, without rows. Safe to repeat, also concurrently.',
-    answers: ok(
-      'What was done.',
-      namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
-    ),
+      'As `npm run migrate` does. A lost table is made again, without rows. Safe to repeat, also concurrently.',
+    answers: ok('Done.', namedObject('SetupSummary', { applied: names('The migrations that this request applied.') })),
     problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
     examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
   })
@@ -64,12 +60,11 @@ export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c
 export const setup = endpoint<typeof makeTablesContract>(postSetup, (c) => finished(c, makeAll(c)))
 
 async function makeAll(c: Context<AppEnv>) {
-  // For long statements. Not through the circuit breaker, which opens while visitors' requests fail.
-  const counted = countStatements(openBackgroundDatabase(c.get('isolate')))
   const requestId = c.get('requestId')
   try {
-    const applied = await makeTables(withRetries(counted))
-    log('info', 'setup', { requestId, applied, statements: counted.sent })
+    // For long statements. Not through the circuit breaker, which opens while visitors' requests fail.
+    const applied = await makeTables(withRetries(openBackgroundDatabase(c.get('isolate'))))
+    log('info', 'setup', { requestId, applied })
     return { applied }
   } catch (error) {
     if (!(error instanceof MigrationStopped)) throw error
@@ -84,18 +79,10 @@ async function makeAll(c: Context<AppEnv>) {
 /** Why the tables cannot be made and what to do, without the database's own message. */
 function reasonOf({ message, cause, needsDeployRequest }: MigrationStopped): string {
   if (cause === undefined) return message
-  if (needsDeployRequest) {
-    return (
-      'Safe migrations are enabled, so this branch accepts schema changes from deploy requests only. Run the statements of ' +
-      'GET /v1/setup (or of the dashboard) on a development branch, deploy it to this one, and make the tables again.'
-    )
-  }
-  if (cause instanceof DatabaseFailure && cause.kind === 'credentials') {
+  if (needsDeployRequest)
+    return 'Safe migrations are enabled, so this branch accepts schema changes from deploy requests only. Run the statements of GET /v1/setup (or of the dashboard) on a development branch, deploy it to this one, and make the tables again.'
+  if (cause instanceof DatabaseFailure && cause.kind === 'credentials')
     return 'The password in DATABASE_URL may not change tables. Use one with the role admin, here or with `npm run migrate`.'
-  }
-  const errno = /\(errno (\d+)\)/.exec(String(cause))?.[1]
-  return (
-    `${message}${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason (setup_stopped). Earlier ` +
-    'statements were applied. Remove the cause and make the tables again.'
-  )
+  const errno = /\(errno (\d+)\)/.exec(String(cause))?.[1] ?? 'unknown'
+  return `${message}, with MySQL’s error ${errno}. The log has the reason (setup_stopped). Earlier statements were applied. Remove the cause and make the tables again.`
 }

@@ -16,7 +16,8 @@ const PAUSE_MS = 2_000
 const { page, type = '' } = byId('main').dataset
 startCopyButtons()
 startCheckForm()
-if (page === 'setup') startSetupPage()
+const makeButton = document.querySelector<HTMLButtonElement>('#make-tables')
+if (makeButton !== null) startWork(makeButton, 'setup-message', makeTables)
 if (page === 'public') startPublicPage(type)
 if (page === 'overview') startOverviewPage(type)
 showLastChange()
@@ -62,12 +63,7 @@ function startPublicPage(type: string): void {
   })
 }
 
-/** Starts the page that makes the tables. */
-function startSetupPage(): void {
-  const button = document.querySelector<HTMLButtonElement>('#make-tables')
-  if (button !== null) startWork(button, 'setup-message', makeTables)
-}
-
+/** Makes the tables. Returns what the page says of it. */
 async function makeTables(say: (text: string) => void): Promise<string> {
   say('Making the tables …')
   for (let failures = 1; ; failures++) {

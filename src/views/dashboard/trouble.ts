@@ -62,12 +62,11 @@ function signedInTrouble(viewer: Viewer, title: string, text: Html | string): Ht
 /** The page that makes the tables. */
 export function setupPage(viewer: Viewer, pending: readonly Migration[]): Html {
   const mayMake = viewer.ofAllTypes && viewer.mayChange
-  const statements = pending.flatMap((migration) => migration.statements.map((statement) => `${statement};`))
   return signedInPage(
     'Tables',
     viewer,
     '',
-    html`<main id="main" data-page="setup">
+    html`<main id="main">
 <h1>The database is not ready</h1>
 <section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
@@ -87,7 +86,7 @@ ${
 <li>Open a deploy request for it, and deploy it.</li>
 <li>Come back and press the button again. It then only records what is there.</li>
 </ol>
-${copyable('statements', 'Statements', statements.join('\n\n'), 12)}
+${copyable('statements', 'Statements', `${pending.flatMap(({ statements }) => statements).join(';\n\n')};`, 12)}
 </section>
 </main>`,
   )
