@@ -57,7 +57,7 @@ const BY_ERRNO: Record<number, FailureClass> = {
 // again). What is refused because it would span shards is rolled back on all of them (go/vt/vtgate/scatter_conn.go,
 // `multiGoTransaction`). VT13 is a bug in Vitess, and the statement may have run.
 const BY_TEXT: [string, FailureClass][] = [
-  ['VT05|table \\S+ not found', SCHEMA],
+  ['VT05|(?:table|column) \\S+ not found', SCHEMA],
   // The keyspace has several shards, and its VSchema does not name the table (go/vt/vtgate/engine/routing.go, `unsharded`).
   ["Keyspace '\\S+' does not have exactly one shard", SCHEMA],
   ['VT(?:03|06|07|09(?!03[12])|12)', REJECTED],

@@ -63,7 +63,7 @@ describe('a failure', () => {
   it.each([
     ['INVALID_ARGUMENT', "syntax error at position 16 near 'next'", REJECTED],
     ['UNKNOWN', "syntax error at position 16 near 'next'", REJECTED],
-    ['INVALID_ARGUMENT', "column 'nix.record_id' not found", REJECTED],
+    ['INVALID_ARGUMENT', "column 'nix.record_id' not found", SCHEMA],
     ['INVALID_ARGUMENT', 'VT03006: column count does not match value count with the row', REJECTED],
     ['PERMISSION_DENIED', 'VT07001: kill statement execution not permitted.', REJECTED],
     ['FAILED_PRECONDITION', 'VT09015: schema tracking required', REJECTED],
