@@ -90,8 +90,7 @@ export async function recordVersion(db: Executor, migrations: readonly Migration
 const versionOf = ({ name }: Migration) => Number.parseInt(name, 10)
 const isSchemaFailure = (error: unknown) => error instanceof DatabaseFailure && error.kind === 'schema'
 
-const INCOMPLETE =
-  'Tables are missing, or other programs have tables of the same names. The version of the tables was not recorded.'
+const INCOMPLETE = 'Tables are missing, or other programs have tables of the same names. Nothing was recorded.'
 const OTHER_KEYSPACE =
   'The tables are in another keyspace than the one that this connection opens. Run npm run migrate through a connection that names their keyspace: see docs/sharding.md.'
 

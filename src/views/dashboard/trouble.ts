@@ -66,7 +66,7 @@ export function setupPage(viewer: Viewer, pending: readonly Migration[]): Html {
     'Tables',
     viewer,
     '',
-    html`<main id="main">
+    html`<main id="main" data-page="setup">
 <h1>The database is not ready</h1>
 <section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
