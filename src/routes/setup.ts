@@ -30,7 +30,7 @@ export const readSetupContract = () =>
         statements: names('Their statements, for a deploy request. They may be repeated.'),
       }),
     ),
-    problems: DATABASE,
+    problems: ['database_unavailable'],
     examples: { ready: { summary: 'Ready', answer: { ready: true, pending: [], statements: [] } } },
   })
 

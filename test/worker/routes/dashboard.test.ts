@@ -98,24 +98,26 @@ describe('While the database lacks tables', () => {
     expect(await front(lacking, await sessionCookie(lacking))).toContain('id="make-tables"')
     for (const name of ['reader', 'limited']) {
       const page = await front(lacking, await sessionCookie(lacking, tokenOf(name)))
-      expect(page).toContain('The database has no tables yet.')
+      expect(page).toContain('Tables are missing, or from an older version.')
       expect(page).not.toContain('id="make-tables"')
     }
   })
 
-  it('the front page names what an older version did not have', async () => {
+  it.each([
+    ['a table was lost', 'DROP TABLE change_keys'],
+    ['they are from an older version', 'UPDATE schema_version SET version = 0'],
+  ])('the front page offers to make them again if %s, and has the statements for a deploy request', async (_, sql) => {
     const db = await freshDatabase()
-    await db.execute('DROP TABLE change_keys')
-    await db.execute('ALTER TABLE counters DROP KEY name')
+    await db.arrange(sql)
     const old = new TestWorker(db.url, PRIVATE)
     const page = await front(old, await sessionCookie(old))
-    expect(page).toContain('The tables are from an older version')
-    expect(page).toMatch(/<ul>(<li>(index counters\.name|table change_keys)<\/li>){2}<\/ul>/)
+    expect(page).toContain('A lost table is made again, without its rows.')
+    expect(page).toMatch(/<textarea id="statements"[^>]*>\s*CREATE TABLE IF NOT EXISTS slotted_counters/)
   })
 
   it('the front page does not soon ask again if the database does not tell', async () => {
     const db = await emptyDatabase()
-    await db.behave({ faults: [{ action: 'error', errno: 1142, match: 'information_schema', times: 1 }] })
+    await db.behave({ faults: [{ action: 'error', errno: 1142, match: 'schema_version', times: 1 }] })
     const lacking = new TestWorker(db.url, PRIVATE)
     stopClock()
     // A second question would be answered.
