@@ -78,8 +78,8 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
 }
 
 /**
- * Deletes at least one page of counters and one of types: PRUNING.max_statements may exceed HISTORY.max_statements. Returns whether
- * none is left. Deletes none while a wrong setting hides how long hours are kept.
+ * Deletes at least one page of counters and one of types, whatever pruning took. Returns whether none is left. Deletes none while a
+ * wrong setting hides how long hours are kept.
  */
 async function runExpiry(config: Config, db: CountedDatabase, at: Date): Promise<boolean> {
   if (!config.mayExpire) return true

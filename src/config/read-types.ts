@@ -17,6 +17,8 @@ interface ReadTypes {
   redirects: ReadonlyMap<string, string>
   /** Seconds within which a visitor counts once, of every type that says so in a way that can be read. */
   windows: ReadonlyMap<string, number>
+  /** Whether no mistake hides another. */
+  areWindowsCertain: boolean
 }
 
 /**
@@ -31,6 +33,7 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
   const redirects = new Map<string, string>()
   const owners = new Map<unknown, string>()
   const windows = new Map<string, number>()
+  let areWindowsCertain = tables.length > 0
   for (const [name, settings] of tables) {
     const wrong: FieldError[] = []
     if (!NAME.test(name)) {
@@ -39,6 +42,9 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
     const withSites = isTable(settings) ? { allowed_origins: sites, ...settings } : settings
     const type = readSetting(counterType, withSites, `COUNTERS.${name}`, wrong, null)
     const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
+    const window = v.safeParse(dedupeSeconds, dedupe_seconds)
+    if (window.success) windows.set(name, window.output)
+    else if (wrong.length > 0) areWindowsCertain = false
     const owner = owners.get(record_type)
     if (owner !== undefined) {
       wrong.push(sameRecordType(name, owner))
@@ -48,15 +54,13 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
       stopped.set(owner, [...(stopped.get(owner) ?? []), ofOwner])
       mistakes.push(ofOwner)
     } else if (record_type !== undefined) owners.set(record_type, name)
-    const window = v.safeParse(dedupeSeconds, dedupe_seconds)
-    if (window.success) windows.set(name, window.output)
     const redirect = v.safeParse(folder, redirect_to)
     if (redirect.success) redirects.set(name, redirect.output)
     if (wrong.length > 0 || type === null) stopped.set(name, wrong)
     else types.set(name, { name, ...type, title: type.title ?? titleOf(name) })
     mistakes.push(...wrong)
   }
-  return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows }
+  return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows, areWindowsCertain }
 }
 
 function sameRecordType(name: string, other: string): FieldError {

@@ -101,6 +101,5 @@ function downloadFrom(address: string, version: string): string {
 
 /** A roll-up of the paid plan. */
 function paid() {
-  const { page_slots: pageSlots, max_statements: maxStatements, max_seconds: maxSeconds } = PLANS.paid.ROLLUP
-  return { pageSlots, maxStatements, maxSeconds, at: new Date() }
+  return { ...PLANS.paid.rollUp, at: new Date() }
 }

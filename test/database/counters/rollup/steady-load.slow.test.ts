@@ -18,8 +18,8 @@ const SLOTS_OF_HOUR = MINUTES * KEYS
 /** Old slots, as a version that kept them for a day leaves them behind. */
 const OLD_SLOTS = 5_000
 
-const ROLL_UP = { pageSlots: PLANS.free.ROLLUP.page_slots, maxStatements: PLANS.free.ROLLUP.max_statements }
-const PRUNING = { pageSlots: PLANS.free.PRUNING.page_slots, maxStatements: PLANS.free.PRUNING.max_statements }
+const ROLL_UP = PLANS.free.rollUp
+const PRUNING = PLANS.free.pruning
 
 describe('Under steady load from isolates that live for a minute', () => {
   it('the runs of the free plan leave at most the slots of two hours, also after a backlog', async () => {
