@@ -175,7 +175,7 @@ const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
 
 /**
  * Reads, checks and types the settings, and fills in defaults. It never throws: a wrong setting must not stop what it does not
- * concern. A wrong type is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none
+ * concern. A type with a mistake in what it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none
  * is `null`. But nothing is deleted by a default in the place of a wrong part.
  * @returns the configuration, and what is wrong: the setting, and the fix
  */

@@ -4,6 +4,8 @@ import type { Bindings } from './bindings.ts'
 import { type CounterType, counterType, DEFAULT_WINDOWS, dedupeSeconds, folder, titleOf } from './counter-types.ts'
 import { readSetting } from './mistakes.ts'
 
+/** What people see of a type. A mistake in it is no reason to count nothing. */
+const SHOWN = ['title', 'unit', 'unit_one', 'keys', 'url', 'public_page']
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 
 /** The counter types, as far as they can be read. */
@@ -22,8 +24,8 @@ interface ReadTypes {
 }
 
 /**
- * Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them. It has a default only beside
- * `SITES`: without both, variables are probably missing, such as those that environments of wrangler do not inherit.
+ * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them. What is
+ * only shown has its default instead. `COUNTERS` has a default only beside `SITES`: without both, variables are probably missing, such as those that environments of wrangler do not inherit.
  * @param sites the default of `allowed_origins`
  */
 export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
@@ -41,10 +43,11 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
     }
     const withSites = isTable(settings) ? { allowed_origins: sites, ...settings } : settings
     const type = readSetting(counterType, withSites, `COUNTERS.${name}`, wrong, null)
+    const stopping = () => wrong.filter(({ field }) => !SHOWN.includes(field.slice(`COUNTERS.${name}.`.length)))
     const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
     const window = v.safeParse(dedupeSeconds, dedupe_seconds)
     if (window.success) windows.set(name, window.output)
-    else if (wrong.length > 0) areWindowsCertain = false
+    else if (stopping().length > 0) areWindowsCertain = false
     const owner = owners.get(record_type)
     if (owner !== undefined) {
       wrong.push(sameRecordType(name, owner))
@@ -56,7 +59,7 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
     } else if (record_type !== undefined) owners.set(record_type, name)
     const redirect = v.safeParse(folder, redirect_to)
     if (redirect.success) redirects.set(name, redirect.output)
-    if (wrong.length > 0 || type === null) stopped.set(name, wrong)
+    if (stopping().length > 0 || type === null) stopped.set(name, stopping())
     else types.set(name, { name, ...type, title: type.title ?? titleOf(name) })
     mistakes.push(...wrong)
   }
