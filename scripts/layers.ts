@@ -33,6 +33,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/service' },
   { rooms: 'src/openapi', packages: 'hono', only: 'src/hit-reasons.ts' },
   { rooms: 'src/isolate.ts' },
+  { rooms: 'src/token-list.ts' },
   { rooms: 'src/config' },
   { rooms: 'src/visits' },
   { rooms: 'src/counters/changes' },

@@ -9,7 +9,7 @@ import { BASE_PATH_FORM, type Bindings, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
 import { type counterType, text } from './counter-types.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
-import { longEnough, longestOf, readSites, readTypes } from './read-types.ts'
+import { longestOf, readSites, readTypes } from './read-types.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
@@ -170,13 +170,13 @@ function unknownOptions({ [OPTIONS]: options }: Bindings): FieldError[] {
     .map((field) => ({ field, message: 'is not known here' }))
 }
 
-/** `PRUNING.idempotency_hours` if a mistake hides it: rows that are deleted too early count repeats twice. */
+/** `PRUNING.idempotency_hours` if a mistake hides it. */
 const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
 
 /**
  * Reads, checks and types the settings, and fills in defaults. It never throws: a wrong setting must not stop what it does not
- * concern. A type with a mistake in what it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none
- * is `null`. But nothing is deleted by a default in the place of a wrong part.
+ * concern. A type with a mistake in what it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its
+ * default, and what has none is `null`. But nothing is deleted by a default in the place of a wrong part.
  * @returns the configuration, and what is wrong: the setting, and the fix
  */
 export function readConfig(bindings: Bindings) {
@@ -204,7 +204,7 @@ export function readConfig(bindings: Bindings) {
   /** Whether a setting is certain: it is there, or nothing that could be it is wrong. */
   const isCertain = (name: 'PRUNING' | 'HISTORY', setting: string, rule: v.GenericSchema, before: number) =>
     v.is(rule, Object(bindings[name])[setting]) || (!isMisspelt && found.length === before)
-  const [beforePruning, pruningRead] = [found.length, read('PRUNING')]
+  const [beforePruning, { idempotencyHours: keptHours }] = [found.length, read('PRUNING')]
   const isIdempotencyCertain = isCertain('PRUNING', 'idempotency_hours', idempotencyHours, beforePruning)
   const [beforeHistory, history] = [found.length, read('HISTORY')]
   const mayExpire =
@@ -213,8 +213,13 @@ export function readConfig(bindings: Bindings) {
     !(isMisspelt && bindings.COUNTERS === undefined)
   const tokens = readTokens(tokenLines, (name) => declared.has(name), found)
   const types = withCompanions(typesRead.types, declared, found)
-  const pruning = longEnough(pruningRead, windows, found)
-  if (!isIdempotencyCertain) pruning.idempotencyHours = Math.max(pruning.idempotencyHours, HIDDEN_IDEMPOTENCY_HOURS)
+  for (const [name, seconds] of windows) {
+    if (seconds <= keptHours * 3_600) continue
+    const message = `must be at most ${keptHours * 3_600}: PRUNING.idempotency_hours is ${keptHours}`
+    found.push({ field: `COUNTERS.${name}.dedupe_seconds`, message })
+  }
+  // For the longest window of a type, and as long as a mistake may hide: rows that are deleted too early count repeats twice.
+  const least = Math.max(Math.ceil(longestOf(windows) / 3_600), isIdempotencyCertain ? 0 : HIDDEN_IDEMPOTENCY_HOURS)
   if (plan === 'free' && ranges > MAX_FREE_RANGES) {
     found.push({ field: 'PLAN', message: `must be "paid", because SHARDING.ranges is ${ranges}` })
   }
@@ -245,7 +250,7 @@ export function readConfig(bindings: Bindings) {
     /** Seconds of the longest window in which a visitor counts once. */
     longestWindow: longestOf(windows),
     rollUp: { ...PLANS[plan].rollUp, maxStatements: rollUpStatements(plan, ranges) },
-    pruning: { ...PLANS[plan].pruning, ...pruning },
+    pruning: { ...PLANS[plan].pruning, idempotencyHours: Math.max(keptHours, least) },
     history: { ...PLANS[plan].history, ...history },
     /** Whether it is certain how long hours and salts are kept. They cannot be restored. */
     mayExpire,

@@ -8,34 +8,22 @@ import { readSetting } from './mistakes.ts'
 const SHOWN = ['title', 'unit', 'unit_one', 'keys', 'url', 'public_page']
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 
-/** The counter types, as far as they can be read. */
-interface ReadTypes {
-  types: Map<string, CounterType>
-  /** The names of all types, whether they can be read or not. */
-  declared: ReadonlySet<string>
-  /** What is wrong with those that cannot. */
-  stopped: ReadonlyMap<string, readonly FieldError[]>
-  /** Every `redirect_to` that can be read. */
-  redirects: ReadonlyMap<string, string>
-  /** Seconds within which a visitor counts once, of every type that says so in a way that can be read. */
-  windows: ReadonlyMap<string, number>
-  /** Whether no mistake hides another. */
-  areWindowsCertain: boolean
-}
-
 /**
  * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them. What is
  * only shown has its default instead. `COUNTERS` has a default only beside `SITES`: without both, variables are probably missing, such as those that environments of wrangler do not inherit.
  * @param sites the default of `allowed_origins`
  */
-export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
+export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]) {
   const tables = tablesOf(COUNTERS === undefined && SITES !== undefined ? DEFAULT_COUNTERS : COUNTERS, mistakes)
   const types = new Map<string, CounterType>()
+  /** What is wrong with those that are left out. */
   const stopped = new Map<string, readonly FieldError[]>()
+  /** Every `redirect_to` and `dedupe_seconds` that can be read. */
   const redirects = new Map<string, string>()
-  const owners = new Map<unknown, string>()
   const windows = new Map<string, number>()
+  /** Whether no mistake hides another window. */
   let areWindowsCertain = tables.length > 0
+  const owners = new Map<unknown, string>()
   for (const [name, settings] of tables) {
     const wrong: FieldError[] = []
     if (!NAME.test(name)) {
@@ -87,23 +75,8 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Keeps the rows that recognize visits for the longest window of a type. */
-export function longEnough<Pruning extends { idempotencyHours: number }>(
-  pruning: Pruning,
-  windows: ReadTypes['windows'],
-  mistakes: FieldError[],
-): Pruning {
-  const most = pruning.idempotencyHours * 3_600
-  for (const [name, seconds] of windows) {
-    if (seconds <= most) continue
-    const message = `must be at most ${most}: PRUNING.idempotency_hours is ${pruning.idempotencyHours}`
-    mistakes.push({ field: `COUNTERS.${name}.dedupe_seconds`, message })
-  }
-  return { ...pruning, idempotencyHours: Math.max(pruning.idempotencyHours, Math.ceil(longestOf(windows) / 3_600)) }
-}
-
 /** Seconds of the longest window in which a visitor counts once. */
-export function longestOf(windows: ReadTypes['windows']): number {
+export function longestOf(windows: ReadonlyMap<string, number>): number {
   return Math.max(DEFAULT_WINDOWS.download, ...windows.values())
 }
 
