@@ -130,9 +130,7 @@ const settings = {
   HISTORY: optionalTable({ hour_days: v.optional(hourDays, 90) }),
 }
 
-type Schemas = typeof settings
-
-export type Settings = v.InferInput<v.ObjectSchema<Schemas, undefined>>
+export type Settings = v.InferInput<v.ObjectSchema<typeof settings, undefined>>
 
 /** The settings of docs/configuration.md. Each replaces the whole setting of that name in wrangler.toml. */
 export type CounterOptions = Partial<Settings> & {
@@ -183,9 +181,9 @@ export function readConfig(bindings: Bindings) {
   const found = unknownOptions(bindings)
   // Perhaps the name of any other setting.
   const isMisspelt = found.length > 0
-  const read = <Name extends keyof Schemas, Otherwise = never>(name: Name, otherwise?: Otherwise) =>
+  const read = <Name extends keyof typeof settings, Otherwise = never>(name: Name, otherwise?: Otherwise) =>
     readSetting(settings[name] as v.GenericSchema, bindings[name], name, found, otherwise) as
-      | v.InferOutput<Schemas[Name]>
+      | v.InferOutput<(typeof settings)[Name]>
       | Otherwise
   const url = read('DATABASE_URL', null)
   const token = read('API_TOKEN', null)

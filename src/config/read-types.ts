@@ -10,7 +10,8 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 
 /**
  * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them. What is
- * only shown has its default instead. `COUNTERS` has a default only beside `SITES`: without both, variables are probably missing, such as those that environments of wrangler do not inherit.
+ * only shown has its default instead. `COUNTERS` has a default only beside `SITES`: without both, variables are probably
+ * missing, such as those that environments of wrangler do not inherit.
  * @param sites the default of `allowed_origins`
  */
 export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]) {
