@@ -27,7 +27,7 @@ const MAX_EXPIRY_LAG_DAYS = 1
 const EXAMPLE_ORIGIN = 'https://example.com'
 
 const INTERRUPTED =
-  'A run was interrupted: by an outage of the database, or by the platform because it took too much processor time. Against that, set PLAN = "paid".'
+  'A run was interrupted: by an outage of the database, or by the platform because it took too much processor time, of which PLAN = "paid" has more.'
 
 export const FINDING_CODES = [
   'database_unavailable',

@@ -3,7 +3,7 @@ import { fillSlots, spread } from '../../harness/fill-slots.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
 import type { Outcome, Variant } from '../../harness/variant.ts'
 import { rollUpWithSql } from '../roll-up/hand-written-roll-up.ts'
-import { DEPLOYMENT, requestRollUp, XX/request-roll-up.ts'
+import { DEPLOYMENT, requestRollUp } from '../roll-up/request-roll-up.ts'
 import { findViolations } from '../roll-up/violations.ts'
 
 /** Milliseconds of network latency of a statement. */
