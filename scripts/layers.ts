@@ -35,7 +35,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/isolate.ts' },
   { rooms: 'src/token-list.ts' },
   { rooms: 'src/config' },
-  { rooms: 'src/visits' },
+  { rooms: 'src/visits src/plans.ts' },
   { rooms: 'src/counters/changes' },
   { rooms: 'src/counters/history src/counters/read src/counters/rollup src/counters/verify src/counters/write' },
   { rooms: 'src/counters/ledger' },

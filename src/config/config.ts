@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_RANGES } from '../counters/ranges.ts'
-import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
+import { budgetsOf, MAX_FREE_RANGES } from '../plans.ts'
 import { type FieldError, integer, optionalTable, orNull, parsed, table, textThat } from '../schemas.ts'
 import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
@@ -34,39 +34,6 @@ const crons = v.optional(
   ),
   {},
 )
-
-/**
- * The budgets of the background tasks. A run has 50 subrequests and 10 ms of processor time on the free plan, 10,000 and 30 s on
- * the paid plan; some subrequests are left for retries. Pruning and the expiry of hours share a run every two minutes, and can
- * delete all that two roll-ups leave (`test/database/counters/budgets.slow.test.ts`). `history.maxStatements` includes pruning.
- */
-export const PLANS = {
-  free: {
-    // A run that exceeds its processor time is killed, and its lease must end before the next run.
-    rollUp: { pageSlots: 800, maxStatements: 20, maxSeconds: 20 },
-    pruning: { pageSlots: 800, maxStatements: 6, maxSeconds: 60 },
-    history: { pageHours: 800, maxStatements: 18, maxSeconds: 40 },
-  },
-  paid: {
-    rollUp: { pageSlots: 1_000, maxStatements: 9_000, maxSeconds: 50 },
-    pruning: { pageSlots: 2_000, maxStatements: 5_000, maxSeconds: 60 },
-    history: { pageHours: 2_000, maxStatements: 9_800, maxSeconds: 40 },
-  },
-}
-
-/** What a run of the free plan may send. */
-export const FREE_SUBREQUESTS = 50
-/** With more ranges, a pruning run has too few of them. */
-const MAX_FREE_RANGES = 4
-
-export type Plan = keyof typeof PLANS
-
-/** On the free plan, a page of each range must fit into a run of the roll-up. */
-function rollUpStatements(plan: Plan, ranges: number): number {
-  const { maxStatements } = PLANS[plan].rollUp
-  if (plan === 'paid') return maxStatements
-  return Math.max(leastRollUpStatements(ranges), Math.min(maxStatements + 8 * (ranges - 1), FREE_SUBREQUESTS - 2))
-}
 
 // In hours: rows carry the hour up to which they are kept.
 const idempotencyHours = integer(1, 24 * 365)
@@ -221,6 +188,7 @@ export function readConfig(bindings: Bindings) {
   if (plan === 'free' && ranges > MAX_FREE_RANGES) {
     found.push({ field: 'PLAN', message: `must be "paid", because SHARDING.ranges is ${ranges}` })
   }
+  const budgets = budgetsOf(plan, ranges)
   const config = {
     /** `null`: no statement can be sent, because DATABASE_URL or SHARDING is wrong. */
     databaseUrl: rangesKnown ? url : null,
@@ -247,9 +215,9 @@ export function readConfig(bindings: Bindings) {
     redirects,
     /** Seconds of the longest window in which a visitor counts once. */
     longestWindow: longestOf(windows),
-    rollUp: { ...PLANS[plan].rollUp, maxStatements: rollUpStatements(plan, ranges) },
-    pruning: { ...PLANS[plan].pruning, idempotencyHours: Math.max(keptHours, least) },
-    history: { ...PLANS[plan].history, ...history },
+    rollUp: budgets.rollUp,
+    pruning: { ...budgets.pruning, idempotencyHours: Math.max(keptHours, least) },
+    history: { ...budgets.history, ...history },
     /** Whether it is certain how long hours and salts are kept. They cannot be restored. */
     mayExpire,
     /** Into how many ranges record ids are divided. */

@@ -3,9 +3,9 @@ import { env as configured } from 'cloudflare:workers'
 import { beforeAll, inject } from 'vitest'
 import { localCounters } from '../../local/worker/local-counters.ts'
 import type { Bindings } from '../../src/config/bindings.ts'
-import type { PLANS } from '../../src/config/config.ts'
 import worker from '../../src/index.ts'
 import { isolateOf } from '../../src/isolate.ts'
+import type { PLANS } from '../../src/plans.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
 
 /** The token of the Worker under test. */

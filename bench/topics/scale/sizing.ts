@@ -1,5 +1,5 @@
-import { PLANS } from '../../../src/config/config.ts'
 import { keptHours } from '../../../src/counters/write/kept-hours.ts'
+import { PLANS } from '../../../src/plans.ts'
 import type { FigureName } from '../../harness/figure-names.ts'
 import { medianOf } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS, type Plan } from '../../../src/config/config.ts'
 import { expireHours } from '../../../src/counters/history/expire-hours.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
+import { PLANS, type Plan } from '../../../src/plans.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { nameAll } from '../../harness/moves.ts'
 
