@@ -1,5 +1,5 @@
 import type { Bindings } from './config/bindings.ts'
-import { type Config, FREE_SUBREQUESTS } from './config/config.ts'
+import type { Config } from './config/config.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
@@ -14,6 +14,7 @@ import { type CountedDatabase, countStatements, type Database } from './database
 import { withRetries } from './database/retry-and-breaker.ts'
 import { isolateOf, openBackgroundDatabase } from './isolate.ts'
 import { log } from './log.ts'
+import { FREE_SUBREQUESTS } from './plans.ts'
 import { deleteOldSalts } from './visits/visitors.ts'
 
 /** Statements that delete salts. The next run repeats what fails. */
@@ -78,8 +79,8 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
 }
 
 /**
- * Deletes at least one page of counters and one of types: PRUNING.max_statements may exceed HISTORY.max_statements. Returns whether
- * none is left. Deletes none while a wrong setting hides how long hours are kept.
+ * Deletes at least one page of counters and one of types, whatever pruning took. Returns whether none is left. Deletes none while a
+ * wrong setting hides how long hours are kept.
  */
 async function runExpiry(config: Config, db: CountedDatabase, at: Date): Promise<boolean> {
   if (!config.mayExpire) return true

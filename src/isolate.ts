@@ -3,7 +3,6 @@ import type { Bindings } from './config/bindings.ts'
 import { companionsOf } from './config/companions.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { ConfigurationError } from './config/mistakes.ts'
-import { TokenList } from './config/tokens.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
 import {
   MAX_PENDING_OF_TYPE,
@@ -34,6 +33,7 @@ import { CircuitBreaker, retrying, withBreaker, withRetries } from './database/r
 import { LatestIgnoredHits } from './hit-reasons.ts'
 import { log } from './log.ts'
 import type { FieldError } from './schemas.ts'
+import { TokenList } from './token-list.ts'
 import { Bots } from './visits/bots.ts'
 import { NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
 import { Salts, Visitors } from './visits/visitors.ts'

@@ -24,8 +24,7 @@ const VSCHEMA = JSON.parse(await readFile(join(PROJECT, 'migrations/vschema.json
 const NO_KEYSPACE = '@primary'
 const SETTINGS = {
   SHARDING: { ranges: 8 },
-  ROLLUP: { page_slots: 2000, max_statements: 1000, max_seconds: 50 },
-  PRUNING: { idempotency_hours: 24, page_slots: 1000, max_statements: 1000 },
+  PLAN: 'paid',
 }
 program
   .name('node bench/growing/grow.ts')

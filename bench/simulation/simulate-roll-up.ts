@@ -1,6 +1,6 @@
-import { PLANS } from '../../src/config/config.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
-import { type RollUpSettings, rollUp } from '../../src/counters/rollup/roll-up.ts'
+import { rollUp } from '../../src/counters/rollup/roll-up.ts'
+import { PLANS } from '../../src/plans.ts'
 import { ModelTables, modelDatabase } from './model-database.ts'
 import { ModelServer, type ServerOptions } from './model-server.ts'
 import { Random } from './random.ts'
@@ -54,11 +54,7 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
   let failure: unknown = null
   const began = clock.now
   const work = pruning
-    ? prune(db, {
-        pageSlots: PLANS.paid.PRUNING.page_slots,
-        maxStatements: PLANS.paid.PRUNING.max_statements,
-        maxSeconds: PLANS.paid.PRUNING.max_seconds,
-      }).then((summary) => {
+    ? prune(db, PLANS.paid.pruning).then((summary) => {
         figures = {
           slots: summary.deleted,
           seconds: (clock.now - began) / 1_000,
@@ -66,7 +62,7 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
           complete: summary.outcome === 'complete',
         }
       })
-    : rollUp({ db, cache: null }, { ...paid(), at: new Date() }).then((summary) => {
+    : rollUp({ db, cache: null }, { ...PLANS.paid.rollUp, at: new Date() }).then((summary) => {
         figures = {
           slots: summary.slots,
           seconds: (clock.now - began) / 1_000,
@@ -81,9 +77,4 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
   if (figures === null) throw failure ?? new Error('the run did not end')
   const processorSeconds = server.usedMicros.reduce((a, b) => a + b) / 1e6
   return { ...(figures as Omit<RollUpFigures, 'processorSeconds'>), processorSeconds }
-}
-
-function paid(): RollUpSettings {
-  const { page_slots, max_statements, max_seconds } = PLANS.paid.ROLLUP
-  return { pageSlots: page_slots, maxStatements: max_statements, maxSeconds: max_seconds }
 }

@@ -1,9 +1,11 @@
 // The product's Worker, and other ways to read and to roll up behind the same middleware.
+import type { Context } from 'hono'
 import { wholeApp } from '../../src/app.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../src/database/database.ts'
 import { toBigInt, toJsonNumber } from '../../src/database/values.ts'
 import { callerOf } from '../../src/http/caller.ts'
+import type { AppEnv } from '../../src/http/hono.ts'
 import { revalidated } from '../../src/http/reading.ts'
 import { decodeKey, pathType, rawPathKey } from '../../src/http/url.ts'
 import worker from '../../src/index.ts'
@@ -37,13 +39,19 @@ app.get('/bench/published/:type/:key', revalidated, async (c) => {
 })
 
 /** A roll-up with one statement or transaction under way at a time, wherever the database is. */
-app.post('/bench/roll-up-one-after-the-other', async (c) => {
+app.post('/bench/roll-up-one-after-the-other', (c) => rolledUp(c, oneAfterTheOther))
+
+/** A roll-up of four seconds. */
+app.post('/bench/short-roll-up', (c) => rolledUp(c, (db) => db, 4))
+
+async function rolledUp(c: Context<AppEnv>, by: (db: Database) => Database, seconds?: number): Promise<Response> {
   const isolate = isolateOf(c.env)
   const { config, reads } = isolate
-  const db = oneAfterTheOther(openBackgroundDatabase(isolate))
-  const summary = await rollUp({ db, cache: reads.rolled }, { ...config.rollUp, at: new Date() })
+  const { maxSeconds, ...budgets } = config.rollUp
+  const options = { ...budgets, maxSeconds: seconds ?? maxSeconds, at: new Date() }
+  const summary = await rollUp({ db: by(openBackgroundDatabase(isolate)), cache: reads.rolled }, options)
   return c.json({ ...summary, moved: toJsonNumber(summary.moved) })
-})
+}
 
 /** Sends the same statements, but each transaction, and each statement outside one, only after the previous one has ended. */
 function oneAfterTheOther(db: Database): Database {

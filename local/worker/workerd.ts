@@ -21,7 +21,7 @@ export interface WorkerdOptions {
   directory: string
   databaseUrl: string
   apiToken: string
-  /** Variables that differ from wrangler.toml, such as `COUNTERS` or `ROLLUP`. Without `COUNTERS`, every page may count, and new keys are not limited. */
+  /** Variables that differ from wrangler.toml, such as `COUNTERS` or `PLAN`. Without `COUNTERS`, every page may count, and new keys are not limited. */
   settings?: Record<string, unknown>
   port?: number
   /** Port on 127.0.0.1 for the inspector. Default: no inspector. */

@@ -1,9 +1,7 @@
 import * as v from 'valibot'
-import { leastExpiryStatements } from '../counters/history/expire-hours.ts'
-import { namePruningStatements } from '../counters/keys/names.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
-import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
+import { budgetsOf, MAX_FREE_RANGES } from '../plans.ts'
 import { type FieldError, integer, optionalTable, orNull, parsed, table, textThat } from '../schemas.ts'
 import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
@@ -11,7 +9,7 @@ import { BASE_PATH_FORM, type Bindings, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
 import { type counterType, text } from './counter-types.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
-import { longEnough, longestOf, readSites, readTypes } from './read-types.ts'
+import { longestOf, readSites, readTypes } from './read-types.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
@@ -37,56 +35,10 @@ const crons = v.optional(
   {},
 )
 
-/**
- * The default budgets of the background tasks. A run has 50 subrequests and 10 ms of processor time on the free plan, 10,000 and
- * 30 s on the paid plan; some subrequests are left for retries. Pruning and the expiry of hours share a run every two minutes, and
- * can delete all that two roll-ups leave (`test/database/counters/budgets.slow.test.ts`).
- */
-export const PLANS = {
-  free: {
-    // A run that exceeds its processor time is killed, and its lease must end before the next run.
-    ROLLUP: { page_slots: 800, max_statements: 20, max_seconds: 20 },
-    PRUNING: { page_slots: 800, max_statements: 6, max_seconds: 60 },
-    HISTORY: { page_hours: 800, max_statements: 18, max_seconds: 40 },
-  },
-  paid: {
-    ROLLUP: { page_slots: 1_000, max_statements: 9_000, max_seconds: 50 },
-    PRUNING: { page_slots: 2_000, max_statements: 5_000, max_seconds: 60 },
-    HISTORY: { page_hours: 2_000, max_statements: 9_800, max_seconds: 40 },
-  },
-} as const satisfies Record<string, Record<'ROLLUP' | 'PRUNING' | 'HISTORY', Record<string, number>>>
-
-/** What a run of the free plan may send. */
-export const FREE_SUBREQUESTS = 50
-
-export type Plan = keyof typeof PLANS
-
-/** The budgets of the background tasks. The defaults are the plan's. */
-function budgetsOf(preset: (typeof PLANS)[Plan]) {
-  const { ROLLUP, PRUNING, HISTORY } = preset
-  return {
-    // 10 for a page and 4 around the pages (src/counters/rollup/roll-up.ts).
-    ROLLUP: optionalTable({
-      page_slots: v.optional(integer(1, 20_000), ROLLUP.page_slots),
-      max_statements: v.optional(integer(13, 10_000), ROLLUP.max_statements),
-      max_seconds: v.optional(integer(1, 840), ROLLUP.max_seconds),
-    }),
-    PRUNING: optionalTable({
-      // In hours: rows carry the hour up to which they are kept.
-      idempotency_hours: v.optional(integer(1, 24 * 365), 24),
-      page_slots: v.optional(integer(1, 10_000), PRUNING.page_slots),
-      max_statements: v.optional(integer(2, 10_000), PRUNING.max_statements),
-      max_seconds: v.optional(integer(1, 840), PRUNING.max_seconds),
-    }),
-    HISTORY: optionalTable({
-      // Badges read the hours of up to 30 days ago.
-      hour_days: v.optional(integer(31, 3_660), 90),
-      page_hours: v.optional(integer(1, 10_000), HISTORY.page_hours),
-      max_statements: v.optional(integer(4, 10_000), HISTORY.max_statements),
-      max_seconds: v.optional(integer(1, 840), HISTORY.max_seconds),
-    }),
-  }
-}
+// In hours: rows carry the hour up to which they are kept.
+const idempotencyHours = integer(1, 24 * 365)
+// Badges read the hours of up to 30 days ago.
+const hourDays = integer(31, 3_660)
 
 const POWERS_OF_TWO = Array.from({ length: Math.log2(MAX_RANGES) + 1 }, (_, power) => 2 ** power)
 const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
@@ -122,6 +74,7 @@ const apiToken = v.pipe(
   v.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces'),
 )
 
+/** The schemas of all settings, each of which is read by itself. */
 const settings = {
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
@@ -140,14 +93,11 @@ const settings = {
   SHARDING: optionalTable({ ranges: v.optional(v.picklist(POWERS_OF_TWO, RANGES_RULE), 1) }),
   EXCLUDE: optionalTable({ networks: v.optional(networks, []) }),
   CRONS: crons,
+  PRUNING: optionalTable({ idempotency_hours: v.optional(idempotencyHours, 24) }),
+  HISTORY: optionalTable({ hour_days: v.optional(hourDays, 90) }),
 }
 
-/** The schemas of all settings, each of which is read by itself. */
-const schemasOf = (of: Plan) => ({ ...settings, ...budgetsOf(PLANS[of]) })
-
-type Schemas = ReturnType<typeof schemasOf>
-
-export type Settings = v.InferInput<v.ObjectSchema<Schemas, undefined>>
+export type Settings = v.InferInput<v.ObjectSchema<typeof settings, undefined>>
 
 /** The settings of docs/configuration.md. Each replaces the whole setting of that name in wrangler.toml. */
 export type CounterOptions = Partial<Settings> & {
@@ -163,7 +113,7 @@ export function bindingsOf({ bindings = {}, ...settings }: CounterOptions, env: 
 }
 
 /** The names of all settings, bindings and secrets. */
-export const settingNames = () => Object.keys(schemasOf('free'))
+export const settingNames = () => Object.keys(settings)
 
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
@@ -177,54 +127,30 @@ function databaseUrlProblem(value: string): string | null {
   return null
 }
 
-function unknownOptions({ [OPTIONS]: options }: Bindings, schemas: Schemas): FieldError[] {
+function unknownOptions({ [OPTIONS]: options }: Bindings): FieldError[] {
   if (options === undefined) return []
   const names = Object.keys(options.bindings).filter((name) => name !== 'ASSETS')
   return [...options.settings, ...names.map((name) => `bindings.${name}`)]
-    .filter((field) => !Object.hasOwn(schemas, field.replace('bindings.', '')))
+    .filter((field) => !Object.hasOwn(settings, field.replace('bindings.', '')))
     .map((field) => ({ field, message: 'is not known here' }))
 }
 
-/** `PRUNING.idempotency_hours` if a mistake hides it: rows that are deleted too early count repeats twice. */
+/** `PRUNING.idempotency_hours` if a mistake hides it. */
 const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
-
-/** Raises a budget that is too small for the ranges, and lowers one that is too large for the free plan. */
-function boundedStatements<Budget extends { maxStatements: number }>(
-  name: string,
-  budget: Budget,
-  [least, mostOfFree]: [number, number],
-  { ranges, of, mistakes }: { ranges: number; of: Plan; mistakes: FieldError[] },
-): Budget {
-  const most = of === 'free' ? Math.max(least, mostOfFree) : Number.POSITIVE_INFINITY
-  const isTooSmall = budget.maxStatements < least
-  if (!isTooSmall && budget.maxStatements <= most) return budget
-  const advice = of === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''
-  const message = isTooSmall
-    ? `must be at least ${least}, because SHARDING.ranges is ${ranges}${advice}`
-    : `must be at most ${most} with PLAN = "free", whose runs have ${FREE_SUBREQUESTS} subrequests`
-  mistakes.push({ field: `${name}.max_statements`, message })
-  return { ...budget, maxStatements: isTooSmall ? least : most }
-}
-
-/** The most statements of a pruning run besides pruning: two records, a budget of new keys for each range, names, and hours. */
-function besidePruning(ranges: number): number {
-  return 2 + ranges + namePruningStatements(ranges) + leastExpiryStatements(ranges)
-}
 
 /**
  * Reads, checks and types the settings, and fills in defaults. It never throws: a wrong setting must not stop what it does not
- * concern. A wrong type is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none
- * is `null`. But nothing is deleted by a default in the place of a wrong part.
+ * concern. A type with a mistake in what it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its
+ * default, and what has none is `null`. But nothing is deleted by a default in the place of a wrong part.
  * @returns the configuration, and what is wrong: the setting, and the fix
  */
 export function readConfig(bindings: Bindings) {
-  const schemas = schemasOf(bindings.PLAN === 'paid' ? 'paid' : 'free')
-  const found = unknownOptions(bindings, schemas)
+  const found = unknownOptions(bindings)
   // Perhaps the name of any other setting.
   const isMisspelt = found.length > 0
-  const read = <Name extends keyof Schemas, Otherwise = never>(name: Name, otherwise?: Otherwise) =>
-    readSetting(schemas[name] as v.GenericSchema, bindings[name], name, found, otherwise) as
-      | v.InferOutput<Schemas[Name]>
+  const read = <Name extends keyof typeof settings, Otherwise = never>(name: Name, otherwise?: Otherwise) =>
+    readSetting(settings[name] as v.GenericSchema, bindings[name], name, found, otherwise) as
+      | v.InferOutput<(typeof settings)[Name]>
       | Otherwise
   const url = read('DATABASE_URL', null)
   const token = read('API_TOKEN', null)
@@ -240,20 +166,29 @@ export function readConfig(bindings: Bindings) {
   const rangesKnown = found.length === correct
   const { networks: ownNetworks } = read('EXCLUDE')
   const cronsRead = read('CRONS', { rollUp: ROLL_UP_CRON, pruning: PRUNING_CRON })
-  const budgets = { rollUp: read('ROLLUP'), pruning: read('PRUNING'), history: read('HISTORY') }
-  const hides = (setting: RegExp) => isMisspelt || found.some(({ field }) => setting.test(field))
-  const mayExpire = !hides(/^(?:COUNTERS|HISTORY(?!\.(?:page_hours|max_)))/)
-  const isIdempotencyHidden = hides(/^PRUNING(?!\.(?:page_slots|max_))/)
+  /** Whether a setting is certain: it is there, or nothing that could be it is wrong. */
+  const isCertain = (name: 'PRUNING' | 'HISTORY', setting: string, rule: v.GenericSchema, before: number) =>
+    v.is(rule, Object(bindings[name])[setting]) || (!isMisspelt && found.length === before)
+  const [beforePruning, { idempotencyHours: keptHours }] = [found.length, read('PRUNING')]
+  const isIdempotencyCertain = isCertain('PRUNING', 'idempotency_hours', idempotencyHours, beforePruning)
+  const [beforeHistory, history] = [found.length, read('HISTORY')]
+  const mayExpire =
+    isCertain('HISTORY', 'hour_days', hourDays, beforeHistory) &&
+    typesRead.areWindowsCertain &&
+    !(isMisspelt && bindings.COUNTERS === undefined)
   const tokens = readTokens(tokenLines, (name) => declared.has(name), found)
   const types = withCompanions(typesRead.types, declared, found)
-  const pruning = longEnough(budgets.pruning, windows, found)
-  if (isIdempotencyHidden) pruning.idempotencyHours = Math.max(pruning.idempotencyHours, HIDDEN_IDEMPOTENCY_HOURS)
-  const run = { ranges, of: plan, mistakes: found }
-  // A page of each range must fit into a run.
-  const free = PLANS.free.ROLLUP.max_statements
-  if (plan === 'free' && budgets.rollUp.maxStatements === free) {
-    budgets.rollUp.maxStatements = Math.min(free + 8 * (ranges - 1), FREE_SUBREQUESTS - 2)
+  for (const [name, seconds] of windows) {
+    if (seconds <= keptHours * 3_600) continue
+    const message = `must be at most ${keptHours * 3_600}: PRUNING.idempotency_hours is ${keptHours}`
+    found.push({ field: `COUNTERS.${name}.dedupe_seconds`, message })
   }
+  // For the longest window of a type, and as long as a mistake may hide: rows that are deleted too early count repeats twice.
+  const least = Math.max(Math.ceil(longestOf(windows) / 3_600), isIdempotencyCertain ? 0 : HIDDEN_IDEMPOTENCY_HOURS)
+  if (plan === 'free' && ranges > MAX_FREE_RANGES) {
+    found.push({ field: 'PLAN', message: `must be "paid", because SHARDING.ranges is ${ranges}` })
+  }
+  const budgets = budgetsOf(plan, ranges)
   const config = {
     /** `null`: no statement can be sent, because DATABASE_URL or SHARDING is wrong. */
     databaseUrl: rangesKnown ? url : null,
@@ -280,9 +215,9 @@ export function readConfig(bindings: Bindings) {
     redirects,
     /** Seconds of the longest window in which a visitor counts once. */
     longestWindow: longestOf(windows),
-    rollUp: boundedStatements('ROLLUP', budgets.rollUp, [leastRollUpStatements(ranges), 10_000], run),
-    pruning: boundedStatements('PRUNING', pruning, [1 + ranges, FREE_SUBREQUESTS - besidePruning(ranges)], run),
-    history: boundedStatements('HISTORY', budgets.history, [0, FREE_SUBREQUESTS], run),
+    rollUp: budgets.rollUp,
+    pruning: { ...budgets.pruning, idempotencyHours: Math.max(keptHours, least) },
+    history: { ...budgets.history, ...history },
     /** Whether it is certain how long hours and salts are kept. They cannot be restored. */
     mayExpire,
     /** Into how many ranges record ids are divided. */

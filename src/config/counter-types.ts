@@ -103,7 +103,7 @@ const otherType = v.string(OTHER_RULE)
 const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
 const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_case"'
 
-/** The upper bound is that of PRUNING.idempotency_hours, with which `longEnough` compares it. */
+/** The upper bound is that of PRUNING.idempotency_hours, with which `readConfig` compares it. */
 export const dedupeSeconds = integer(0, 24 * 365 * 3_600)
 
 /** The settings of a type. */

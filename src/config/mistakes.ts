@@ -32,13 +32,22 @@ export function readSetting<Schema extends v.GenericSchema, Otherwise = never>(
   mistakes: FieldError[],
   otherwise?: Otherwise,
 ): v.InferOutput<Schema> | Otherwise {
-  const parsed = parseInput(schema, input)
-  if (parsed.success) return parsed.output
-  const found = fieldErrors(parsed.issues, '')
-  mistakes.push(...found.map((wrong) => ({ ...wrong, field: [field, wrong.field].filter(Boolean).join('.') })))
-  const wrong = parsed.issues.map(({ path = [] }) => path.map(({ key }) => String(key)))
-  const rest = parseInput(schema, without(input, wrong))
-  return rest.success ? rest.output : (otherwise as Otherwise)
+  let rest = input
+  for (;;) {
+    const parsed = parseInput(schema, rest)
+    if (parsed.success) return parsed.output
+    const found = fieldErrors(parsed.issues, '').map((wrong) => {
+      return { ...wrong, field: [field, wrong.field].filter(Boolean).join('.') }
+    })
+    // Without what is wrong in itself, parts may still contradict each other.
+    const further = found.filter((wrong) => !mistakes.some((known) => known.field === wrong.field))
+    if (further.length === 0) return otherwise as Otherwise
+    mistakes.push(...further)
+    rest = without(
+      rest,
+      parsed.issues.map(({ path = [] }) => path.map(({ key }) => String(key))),
+    )
+  }
 }
 
 /** A setting without some of its parts; `undefined` if all of it is one. */

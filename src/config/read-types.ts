@@ -4,33 +4,27 @@ import type { Bindings } from './bindings.ts'
 import { type CounterType, counterType, DEFAULT_WINDOWS, dedupeSeconds, folder, titleOf } from './counter-types.ts'
 import { readSetting } from './mistakes.ts'
 
+/** What people see of a type. A mistake in it is no reason to count nothing. */
+const SHOWN = ['title', 'unit', 'unit_one', 'keys', 'url', 'public_page']
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 
-/** The counter types, as far as they can be read. */
-interface ReadTypes {
-  types: Map<string, CounterType>
-  /** The names of all types, whether they can be read or not. */
-  declared: ReadonlySet<string>
-  /** What is wrong with those that cannot. */
-  stopped: ReadonlyMap<string, readonly FieldError[]>
-  /** Every `redirect_to` that can be read. */
-  redirects: ReadonlyMap<string, string>
-  /** Seconds within which a visitor counts once, of every type that says so in a way that can be read. */
-  windows: ReadonlyMap<string, number>
-}
-
 /**
- * Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them. It has a default only beside
- * `SITES`: without both, variables are probably missing, such as those that environments of wrangler do not inherit.
+ * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them. What is
+ * only shown has its default instead. `COUNTERS` has a default only beside `SITES`: without both, variables are probably
+ * missing, such as those that environments of wrangler do not inherit.
  * @param sites the default of `allowed_origins`
  */
-export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
+export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]) {
   const tables = tablesOf(COUNTERS === undefined && SITES !== undefined ? DEFAULT_COUNTERS : COUNTERS, mistakes)
   const types = new Map<string, CounterType>()
+  /** What is wrong with those that are left out. */
   const stopped = new Map<string, readonly FieldError[]>()
+  /** Every `redirect_to` and `dedupe_seconds` that can be read. */
   const redirects = new Map<string, string>()
-  const owners = new Map<unknown, string>()
   const windows = new Map<string, number>()
+  /** Whether no mistake hides another window. */
+  let areWindowsCertain = tables.length > 0
+  const owners = new Map<unknown, string>()
   for (const [name, settings] of tables) {
     const wrong: FieldError[] = []
     if (!NAME.test(name)) {
@@ -38,7 +32,11 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
     }
     const withSites = isTable(settings) ? { allowed_origins: sites, ...settings } : settings
     const type = readSetting(counterType, withSites, `COUNTERS.${name}`, wrong, null)
+    const stopping = () => wrong.filter(({ field }) => !SHOWN.includes(field.slice(`COUNTERS.${name}.`.length)))
     const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
+    const window = v.safeParse(dedupeSeconds, dedupe_seconds)
+    if (window.success) windows.set(name, window.output)
+    else if (stopping().length > 0) areWindowsCertain = false
     const owner = owners.get(record_type)
     if (owner !== undefined) {
       wrong.push(sameRecordType(name, owner))
@@ -48,15 +46,13 @@ export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[
       stopped.set(owner, [...(stopped.get(owner) ?? []), ofOwner])
       mistakes.push(ofOwner)
     } else if (record_type !== undefined) owners.set(record_type, name)
-    const window = v.safeParse(dedupeSeconds, dedupe_seconds)
-    if (window.success) windows.set(name, window.output)
     const redirect = v.safeParse(folder, redirect_to)
     if (redirect.success) redirects.set(name, redirect.output)
-    if (wrong.length > 0 || type === null) stopped.set(name, wrong)
+    if (stopping().length > 0 || type === null) stopped.set(name, stopping())
     else types.set(name, { name, ...type, title: type.title ?? titleOf(name) })
     mistakes.push(...wrong)
   }
-  return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows }
+  return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows, areWindowsCertain }
 }
 
 function sameRecordType(name: string, other: string): FieldError {
@@ -80,23 +76,8 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Keeps the rows that recognize visits for the longest window of a type. */
-export function longEnough<Pruning extends { idempotencyHours: number }>(
-  pruning: Pruning,
-  windows: ReadTypes['windows'],
-  mistakes: FieldError[],
-): Pruning {
-  const most = pruning.idempotencyHours * 3_600
-  for (const [name, seconds] of windows) {
-    if (seconds <= most) continue
-    const message = `must be at most ${most}: PRUNING.idempotency_hours is ${pruning.idempotencyHours}`
-    mistakes.push({ field: `COUNTERS.${name}.dedupe_seconds`, message })
-  }
-  return { ...pruning, idempotencyHours: Math.max(pruning.idempotencyHours, Math.ceil(longestOf(windows) / 3_600)) }
-}
-
 /** Seconds of the longest window in which a visitor counts once. */
-export function longestOf(windows: ReadTypes['windows']): number {
+export function longestOf(windows: ReadonlyMap<string, number>): number {
   return Math.max(DEFAULT_WINDOWS.download, ...windows.values())
 }
 

@@ -1,4 +1,3 @@
-import { PLANS, type Plan } from '../config/config.ts'
 import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { DAY_MS, startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED, mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
@@ -7,6 +6,7 @@ import { NOT_STRICT } from '../database/server-statistics.ts'
 import { VERSION } from '../generated.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import type { Isolate } from '../isolate.ts'
+import type { Plan } from '../plans.ts'
 import { problemOf } from '../service/problem.ts'
 import { visibleKey } from '../visible-key.ts'
 import type { Missing, Survey } from './survey.ts'
@@ -27,7 +27,7 @@ const MAX_EXPIRY_LAG_DAYS = 1
 const EXAMPLE_ORIGIN = 'https://example.com'
 
 const INTERRUPTED =
-  'A run was interrupted: by an outage of the database, or by the platform because it took too much processor time. Against that, set PLAN = "paid", or lower ROLLUP.page_slots.'
+  'A run was interrupted: by an outage of the database, or by the platform because it took too much processor time, of which PLAN = "paid" has more.'
 
 export const FINDING_CODES = [
   'database_unavailable',
@@ -162,20 +162,10 @@ function isNew(rollUp: Survey['rollUp'], tables: Survey['tables'], now: Date): b
   return !rollUp?.caughtUpAt && secondsSince(tables?.madeAt, now) < GRACE_SECONDS
 }
 
-/** What to do about runs that a budget ends. */
-function adviceOn(
-  table: keyof (typeof PLANS)['free'],
-  { maxStatements, maxSeconds }: { maxStatements: number; maxSeconds: number },
-  of: Plan,
-): Record<StoppedBy, string> {
-  const advice = (name: 'max_statements' | 'max_seconds', value: number) => {
-    const [preset, paid] = [PLANS[of][table][name], PLANS.paid[table][name]]
-    const budget = `${table}.${name} is ${value}`
-    if (value < preset) return `${budget}: raise it, or remove it, because PLAN = "${of}" gives ${preset}.`
-    if (value < paid) return `${budget}: set PLAN = "paid", which gives ${paid}, or raise it.`
-    return `${budget}: raise it, or the size of the pages.`
-  }
-  return { statements: advice('max_statements', maxStatements), seconds: advice('max_seconds', maxSeconds) }
+/** What to do about runs that a budget of the plan ends. */
+function adviceOn(plan: Plan): Record<StoppedBy, string> {
+  const remedy = plan === 'free' ? 'Set PLAN = "paid".' : 'See docs/scale.md: a larger database, or shards.'
+  return { statements: `A run has too few statements. ${remedy}`, seconds: `A run has too few seconds. ${remedy}` }
 }
 
 /** One for each mistake: what to write, and what happens until then. */
@@ -249,16 +239,16 @@ function backlogProblem({ survey: { rollUp, slots, tables }, config, now }: Circ
       ? 'The log says why runs fail.'
       : stoppedBy === 'interruption'
         ? INTERRUPTED
-        : `Runs end before they have moved everything. ${adviceOn('ROLLUP', settings, plan)[stoppedBy]}`
+        : `Runs end before they have moved everything. ${adviceOn(plan)[stoppedBy]}`
   return { code: 'rollup_behind', detail: `The roll-up has not caught up ${span(behind)}. ${why}` }
 }
 
-function pruningProblem({ survey: { slots, runs }, config: { pruning, plan }, now }: Circumstances): Finding | null {
+function pruningProblem({ survey: { slots, runs }, config: { plan }, now }: Circumstances): Finding | null {
   const late = slots?.overdueHours ?? 0
   if (late <= MAX_PRUNING_LAG_HOURS) return null
   const causes = {
     event: 'prune',
-    ...adviceOn('PRUNING', pruning, plan),
+    ...adviceOn(plan),
     none: 'The remaining ones are not empty: they wait for the roll-up.',
   }
   const detail = `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs, 'pruning', causes, now)}`
@@ -272,7 +262,7 @@ function historyProblem({ survey, config: { history, mayExpire, plan }, now }: C
   if (late <= MAX_EXPIRY_LAG_DAYS || !mayExpire) return null
   const causes = {
     event: 'expire',
-    ...adviceOn('HISTORY', history, plan),
+    ...adviceOn(plan),
     none: 'The remaining ones have no day in the history (kept in the log): run npm run verify.',
   }
   const detail = `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`

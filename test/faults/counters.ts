@@ -16,7 +16,7 @@ export const VISITS = {
   },
   PRUNING: { idempotency_hours: YEAR_HOURS },
   // One run moves everything.
-  ROLLUP: { max_statements: 1_000 },
+  PLAN: 'paid',
 }
 
 /** Prefixes of keys, by their record type. */

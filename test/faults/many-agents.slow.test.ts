@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { PLANS } from '../../src/config/config.ts'
 import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { toBigInt } from '../../src/database/values.ts'
+import { PLANS } from '../../src/plans.ts'
 import { AGENT_CLASSES } from '../../src/visits/visitors.ts'
 import { freshDatabase } from './faulty-database.ts'
 import { inTurn } from './in-turn.ts'
@@ -101,6 +101,5 @@ function downloadFrom(address: string, version: string): string {
 
 /** A roll-up of the paid plan. */
 function paid() {
-  const { page_slots: pageSlots, max_statements: maxStatements, max_seconds: maxSeconds } = PLANS.paid.ROLLUP
-  return { pageSlots, maxStatements, maxSeconds, at: new Date() }
+  return { ...PLANS.paid.rollUp, at: new Date() }
 }

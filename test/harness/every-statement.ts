@@ -151,11 +151,10 @@ const COUNTERS = {
 
 /** Makes a Worker send every statement to a filled database, and records them. */
 export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStatement[]> {
-  const worker = new TestWorker(db.url, {
-    COUNTERS,
-    ROLLUP: { page_slots: 20 },
-    PRUNING: { page_slots: 100 },
-    HISTORY: { page_hours: 100, max_statements: 40 },
+  const worker = new TestWorker(db.url, { COUNTERS }).withBudgets({
+    rollUp: { pageSlots: 20 },
+    pruning: { pageSlots: 100 },
+    history: { pageHours: 100, maxStatements: 40 },
   })
   const keys = Array.from({ length: 50 }, (_, i) => `/page/${i}`)
   return db.recording(async () => {
@@ -173,9 +172,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.fetch('/badge/page_view/%2Fa.svg')
     await worker.fetch('/badge/page_view/%2Fa.svg?period=day')
     // A run that does not finish, and counts what is left.
-    await new TestWorker(db.url, { ROLLUP: { page_slots: 1, max_statements: leastRollUpStatements(db.ranges) } }).cron(
-      ROLL_UP_CRON,
-    )
+    const least = { pageSlots: 1, maxStatements: leastRollUpStatements(db.ranges) }
+    await new TestWorker(db.url).withBudgets({ rollUp: least }).cron(ROLL_UP_CRON)
     await worker.cron(ROLL_UP_CRON)
     await worker.fetch('/badge/page_view/%2Fa.json?period=month')
     await worker.api('POST', '/v1/rollup')

@@ -17,7 +17,7 @@ export interface BuiltWorkerOptions {
   script: string
   databaseUrl: string
   apiToken: string
-  /** Settings that differ from wrangler.toml, by name: `COUNTERS`, `ROLLUP`, `PRUNING`. */
+  /** Settings that differ from wrangler.toml, by name: `COUNTERS`, `PLAN`, `PRUNING`. */
   settings?: Record<string, unknown>
 }
 

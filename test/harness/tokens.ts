@@ -1,4 +1,4 @@
-import { sha256 } from '../../src/config/tokens.ts'
+import { sha256 } from '../../src/token-list.ts'
 
 /** A token as `npm run token` makes them, but always the same one for a name. */
 export function tokenOf(name: string): string {

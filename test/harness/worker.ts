@@ -4,10 +4,15 @@ import { beforeAll, inject } from 'vitest'
 import { localCounters } from '../../local/worker/local-counters.ts'
 import type { Bindings } from '../../src/config/bindings.ts'
 import worker from '../../src/index.ts'
+import { isolateOf } from '../../src/isolate.ts'
+import type { PLANS } from '../../src/plans.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
 
 /** The token of the Worker under test. */
 export const TOKEN = 'a-token-for-tests'
+
+type Plan = (typeof PLANS)['free']
+type Budgets = { [Task in keyof Plan]?: Partial<Plan[Task]> }
 
 /** The Worker with the configuration that it has on this machine, on a test database. */
 export class TestWorker {
@@ -32,6 +37,13 @@ export class TestWorker {
       API_TOKEN: TOKEN,
       ...overrides,
     }
+  }
+
+  /** Gives background runs other budgets than those of the plan. */
+  withBudgets(budgets: Budgets): this {
+    const { config } = isolateOf(this.env)
+    for (const task of ['rollUp', 'pruning', 'history'] as const) Object.assign(config[task], budgets[task])
+    return this
   }
 
   /** Sends a request. */

@@ -57,7 +57,7 @@ describe('docs/deploy.md', async () => {
 
   it('cannot show an unknown setting, because wrangler or the Worker refuses it', async () => {
     const config = join(folder, 'wrong.toml')
-    await writeFile(config, `${HEAD}[placement]\nregoin = "aws:eu-central-1"\n[vars.ROLLUP]\npage_slot = 200\n`)
+    await writeFile(config, `${HEAD}[placement]\nregoin = "aws:eu-central-1"\n[vars.HISTORY]\nhour_day = 200\n`)
     const deploy = run(process.execPath, [WRANGLER, 'deploy', '--dry-run', `--config=${config}`], { env, cwd: folder })
     expect(await deploy.then(({ stdout, stderr }) => stdout + stderr, String)).toMatch(/WARNING|ERROR/)
     // Without the section that wrangler itself refuses.
@@ -106,7 +106,7 @@ describe('docs/deploy.md', async () => {
     const texts = await Promise.all(files.map((name) => readFile(join(PROJECT, 'src/config', name), 'utf8')))
     const config = texts.join('\n')
     const named = new Set(
-      [...guide.matchAll(/`((?:ROLLUP|PRUNING)\.)?([a-z]+(?:_[a-z]+)+)`/g)].map(([, , name]) => name!),
+      [...guide.matchAll(/`((?:HISTORY|PRUNING)\.)?([a-z]+(?:_[a-z]+)+)`/g)].map(([, , name]) => name!),
     )
     const elsewhere = [
       'schema_version',

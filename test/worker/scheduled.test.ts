@@ -78,9 +78,9 @@ describe('The cron trigger', () => {
     await own.arrange(
       `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) SELECT record_type, record_id, 1, '2026-01-01', 1 FROM slotted_counters`,
     )
-    const sent = async (PRUNING: object) => {
-      const pages = { PRUNING: { page_slots: 10, ...PRUNING }, HISTORY: { page_hours: 10, max_statements: 30 } }
-      const busy = new TestWorker(own.url, { PLAN: 'free', ...pages })
+    const sent = async (maxStatements: number) => {
+      const pages = { pruning: { pageSlots: 10, maxStatements }, history: { pageHours: 10, maxStatements: 30 } }
+      const busy = new TestWorker(own.url, { PLAN: 'free' }).withBudgets(pages)
       const lines = await logged(() => busy.cron(PRUNING_CRON))
       expect(lines.map(({ event, outcome, stoppedBy }) => [event, outcome, stoppedBy])).toEqual([
         ['prune', 'partial', 'statements'],
@@ -88,15 +88,18 @@ describe('The cron trigger', () => {
       ])
       return lines.map(({ statements }) => Number(statements))
     }
-    const [pruning, folding] = await sent({ max_statements: 4 * (1 + own.ranges) })
+    const [pruning, folding] = await sent(4 * (1 + own.ranges))
     // Two more record how the runs ended.
     expect(pruning! + folding! + 2).toBeLessThan(50)
     expect(folding!).toBeGreaterThan(1)
     // Deleting hours may use the statements that pruning did not need.
-    expect((await sent({ max_statements: 1 + own.ranges }))[1]).toBeGreaterThan(folding!)
-    // Until all is deleted and checked, with budgets that are lowered to what is possible, and with names of many types.
-    const pages = { PRUNING: { page_slots: 100, max_statements: 60 }, HISTORY: { page_hours: 100, max_statements: 60 } }
-    const busy = new TestWorker(own.url, { PLAN: 'free', ...pages })
+    expect((await sent(1 + own.ranges))[1]).toBeGreaterThan(folding!)
+    // Until all is deleted and checked, with all that a run may send, and with names of many types.
+    const pages = {
+      pruning: { pageSlots: 100, maxStatements: 45 - 5 * own.ranges },
+      history: { pageHours: 100, maxStatements: 50 },
+    }
+    const busy = new TestWorker(own.url, { PLAN: 'free' }).withBudgets(pages)
     const totals: number[] = []
     for (let checked = false; !checked; ) {
       const high = '9300000000000000000'

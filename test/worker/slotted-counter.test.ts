@@ -133,7 +133,7 @@ describe('types', () => {
     // @ts-expect-error: settings are in snake case
     createSlottedCounter({ COUNTERS: { page_view: { recordType: 1 } } })
     // @ts-expect-error: misspelled
-    createSlottedCounter({ ROLLUP: { max_second: 1 } })
+    createSlottedCounter({ PRUNING: { idempotency_hour: 1 } })
     // @ts-expect-error: misspelled
     createSlottedCounter({ COUNTRES: {} })
     // @ts-expect-error: neither "any" nor "known"
@@ -171,9 +171,9 @@ describe('wrong options', () => {
   it('are reported with every mistake by HTTP, and by calls with those that concern them', async () => {
     const wrong = createSlottedCounter({
       COUNTERS: { page_view: { record_type: 0 }, other: { record_type: 2, slots: 0 } },
-      ROLLUP: { max_seconds: 0 },
+      HISTORY: { hour_days: 0 },
     })
-    const fields = ['COUNTERS.page_view.record_type', 'COUNTERS.other.slots', 'ROLLUP.max_seconds']
+    const fields = ['COUNTERS.page_view.record_type', 'COUNTERS.other.slots', 'HISTORY.hour_days']
     const errors = fields.map((field) => expect.objectContaining({ field }))
     await logged(async () => {
       const response = await send(wrong, '/healthz')

@@ -3,7 +3,7 @@ import { fillSlots, spread } from '../../harness/fill-slots.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
 import type { Outcome, Variant } from '../../harness/variant.ts'
 import { rollUpWithSql } from '../roll-up/hand-written-roll-up.ts'
-import { DEPLOYMENT, requestRollUp, SETTINGS } from '../roll-up/request-roll-up.ts'
+import { DEPLOYMENT, requestRollUp } from '../roll-up/request-roll-up.ts'
 import { findViolations } from '../roll-up/violations.ts'
 
 /** Milliseconds of network latency of a statement. */
@@ -48,7 +48,7 @@ export const named = ({ name }: Way, latencyMs: number) => `${latencyMs} ms, ${n
 /** Measures a roll-up, after a short one without latency to warm up, and checks the tables afterwards. */
 async function moveSlots(testbed: Testbed, way: Way, latencyMs: number): Promise<Outcome> {
   const { ranges, counters, path } = way
-  const settings = { ...SETTINGS, SHARDING: { ranges } }
+  const settings = { ...DEPLOYMENT.settings, SHARDING: { ranges } }
   return withDeployment(testbed, { ...DEPLOYMENT, settings }, async (deployment) => {
     const { server, database, url } = deployment
     const turns = SLOTS_EACH.length

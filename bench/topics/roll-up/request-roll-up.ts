@@ -1,10 +1,7 @@
 import { type DeploymentOptions, TOKEN } from '../../harness/deployment.ts'
 
-/** The paid plan's limits, so that a run ends when everything is moved. */
-export const SETTINGS = { ROLLUP: { page_slots: 1_000, max_statements: 10_000, max_seconds: 50 } }
-
-/** The product with these settings. */
-export const DEPLOYMENT: DeploymentOptions = { worker: 'product', settings: SETTINGS }
+/** The product on the paid plan, so that a run ends when everything is moved. */
+export const DEPLOYMENT: DeploymentOptions = { worker: 'product', settings: { PLAN: 'paid' } }
 
 /** Slots of each counter, unless stated otherwise. */
 export const SLOTS_EACH = 10

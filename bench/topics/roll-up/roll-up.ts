@@ -1,9 +1,10 @@
+import { PLANS } from '../../../src/plans.ts'
 import { barChart, lineChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
 import { IDLE, IDLE_PENDING, idlePoints, measureAmongIdle } from './idle-counters.ts'
-import { number, SETTINGS } from './request-roll-up.ts'
+import { number } from './request-roll-up.ts'
 import {
   byMethod,
   byPending,
@@ -20,11 +21,13 @@ import {
 import { ALONE, DURING, DURING_SQL, duringRollUps, WRITER_LOAD } from './writer-variants.ts'
 
 /** The cost of rolling up, and its effect on writers. */
+const { maxStatements, pageSlots } = PLANS.paid.rollUp
+
 export const rollUp: Topic = {
   name: 'roll-up',
   title: 'How much does rolling up cost, and does it slow writers down?',
   text:
-    `\`POST /v1/rollup\` with \`max_statements\` ${number(SETTINGS.ROLLUP.max_statements)}. Pages have ${number(SETTINGS.ROLLUP.page_slots)} slots. The baseline is hand-written SQL in one transaction on the ` +
+    `\`POST /v1/rollup\` with up to ${number(maxStatements)} statements. Pages have ${number(pageSlots)} slots. The baseline is hand-written SQL in one transaction on the ` +
     'server: INSERT … SELECT … GROUP BY into the same tables, and an UPDATE of the slots. Afterwards, totals and every period must hold each pending count exactly once. ' +
     `Writers have ${WRITER_LOAD}. During their load, roll-ups run without a pause; in production, one runs each minute.`,
   variants: [...byMethod, ...byPending, ...duringRollUps],

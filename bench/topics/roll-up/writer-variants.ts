@@ -3,7 +3,7 @@ import { fillSlots } from '../../harness/fill-slots.ts'
 import { measureLoad } from '../../harness/measure-load.ts'
 import type { Variant } from '../../harness/variant.ts'
 import { rollUpWithSql } from './hand-written-roll-up.ts'
-import { DEPLOYMENT, number, requestRollUp, SETTINGS, SLOTS_EACH } from './request-roll-up.ts'
+import { DEPLOYMENT, number, requestRollUp, SLOTS_EACH } from './request-roll-up.ts'
 
 /** More than roll-ups can move while writers are measured. */
 const BACKLOG = 100_000
@@ -12,12 +12,11 @@ const WRITER_CONNECTIONS = 16
 /** Time-out for a Worker that has just been started. */
 const READY_MS = 10_000
 const WRITER_BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
-/** Longer than the writers are measured. A roll-up that moved the whole backlog would only be waited for. */
-const ROLLUP_SECONDS = 4
+/** A roll-up of a few seconds: one that moved the whole backlog would only be waited for. */
+const SHORT = '/bench/short-roll-up'
 
 const WRITER_DEPLOYMENT: DeploymentOptions = {
   ...DEPLOYMENT,
-  settings: { ROLLUP: { ...SETTINGS.ROLLUP, max_seconds: ROLLUP_SECONDS } },
   behaviour: WRITER_BEHAVIOUR,
 }
 
@@ -82,9 +81,9 @@ const writers = (
 /** Consecutive roll-ups by a separate Worker. */
 async function rollUps(deployment: Deployment): Promise<Background> {
   const { url } = await deployment.startAnother()
-  await requestRollUp(url, AbortSignal.timeout(READY_MS))
+  await requestRollUp(url, AbortSignal.timeout(READY_MS), SHORT)
   return async (over, signal) => {
-    while (!over()) await requestRollUp(url, signal)
+    while (!over()) await requestRollUp(url, signal, SHORT)
   }
 }
 

@@ -1,4 +1,4 @@
-import { PLANS } from '../../../src/config/config.ts'
+import { PLANS } from '../../../src/plans.ts'
 import { type FigureBlocks, putFigures } from '../../report/figure-blocks.ts'
 import { renderTable } from '../../report/markdown-table.ts'
 import type { Results } from '../../report/results.ts'
@@ -12,7 +12,7 @@ const PLACED_FROM = 30
 const PAID_FROM = 10
 /** Numbers of shards to choose from. More than 16 are not simulated. */
 const SHARDS_TO_TRY = [...SHARDS, 32, 64]
-const { ROLLUP, PRUNING } = PLANS.paid
+const { rollUp, pruning } = PLANS.paid
 
 const dollars = (number: number) => `$${Math.round(number).toLocaleString('en-US')}`
 const short = (number: number) => Number(number.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 2 })
@@ -34,8 +34,11 @@ function needOf(sizing: Sizing, average: number): Need | null {
     const database = sizing.database(placement, shards, average)
     if (database === null) return []
     const beyond: string[] = []
-    if (sizing.rollUpSeconds(placement, shards, average) > ROLLUP.max_seconds) beyond.push('roll-up')
-    if (sizing.pruningSeconds(placement, shards, average) > PRUNING.max_seconds) beyond.push('pruning')
+    const isRollUpBeyond =
+      sizing.rollUpSeconds(placement, shards, average) > rollUp.maxSeconds ||
+      sizing.rollUpStatements(placement, shards, average) > rollUp.maxStatements
+    if (isRollUpBeyond) beyond.push('roll-up')
+    if (sizing.pruningSeconds(placement, shards, average) > pruning.maxSeconds) beyond.push('pruning')
     if (sizing.slotsGb(placement, shards, average) > LARGE_TABLE_GB) beyond.push('size')
     return [{ placement, shards, beyond, database }]
   })
@@ -59,8 +62,6 @@ function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): stri
     const { shards, beyond, database } = need
     const settings = average < PLACED_FROM ? ['the defaults'] : ['placement']
     if (average >= PAID_FROM) settings.push('`PLAN = "paid"`')
-    if (sizing.rollUpStatements('placed', shards, average) > ROLLUP.max_statements)
-      settings.push('`page_slots = 20000`')
     if (shards > 1) settings.push(`**${shardsOf(shards)}**`)
     if (beyond.length > 0) settings.push(`**and a change to the product** (${beyond.join(', ')})`)
     return [

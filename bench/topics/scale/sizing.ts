@@ -1,5 +1,5 @@
-import { PLANS } from '../../../src/config/config.ts'
 import { keptHours } from '../../../src/counters/write/kept-hours.ts'
+import { PLANS } from '../../../src/plans.ts'
 import type { FigureName } from '../../harness/figure-names.ts'
 import { medianOf } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'
@@ -196,7 +196,7 @@ export interface Limit {
   used(sizing: Sizing, placement: Placement, shards: number, average: number): number
 }
 
-const { ROLLUP, PRUNING } = PLANS.paid
+const { rollUp, pruning } = PLANS.paid
 
 /** All limits, with the settings of `PLAN = "paid"`. */
 export const LIMITS: readonly Limit[] = [
@@ -206,21 +206,21 @@ export const LIMITS: readonly Limit[] = [
     used: (sizing, placement, shards, average) => sizing.slotsGb(placement, shards, average) / LARGE_TABLE_GB,
   },
   {
-    name: `pruning takes ${PRUNING.max_seconds} s`,
+    name: `pruning takes ${pruning.maxSeconds} s`,
     remedy: 'more shards',
     used: (sizing, placement, shards, average) =>
-      sizing.pruningSeconds(placement, shards, average) / PRUNING.max_seconds,
+      sizing.pruningSeconds(placement, shards, average) / pruning.maxSeconds,
   },
   {
-    name: `the roll-up takes ${ROLLUP.max_seconds} s`,
+    name: `the roll-up takes ${rollUp.maxSeconds} s`,
     remedy: '4 shards; beyond that, a change to the product',
-    used: (sizing, placement, shards, average) => sizing.rollUpSeconds(placement, shards, average) / ROLLUP.max_seconds,
+    used: (sizing, placement, shards, average) => sizing.rollUpSeconds(placement, shards, average) / rollUp.maxSeconds,
   },
   {
-    name: `the roll-up takes ${ROLLUP.max_statements.toLocaleString('en-US')} statements`,
-    remedy: '`ROLLUP.page_slots = 20000`',
+    name: `the roll-up takes ${rollUp.maxStatements.toLocaleString('en-US')} statements`,
+    remedy: 'a change to the product',
     used: (sizing, placement, shards, average) =>
-      sizing.rollUpStatements(placement, shards, average) / ROLLUP.max_statements,
+      sizing.rollUpStatements(placement, shards, average) / rollUp.maxStatements,
   },
   ...[1, 8, 64].map(
     (processors): Limit => ({

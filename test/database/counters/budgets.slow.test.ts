@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS, type Plan } from '../../../src/config/config.ts'
 import { expireHours } from '../../../src/counters/history/expire-hours.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
+import { PLANS, type Plan } from '../../../src/plans.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { nameAll } from '../../harness/moves.ts'
 
@@ -27,14 +27,14 @@ describe.each(['free', 'paid'] as const)('With the budgets of the %s plan', (pla
     const db = await freshDatabase()
     await fill(db)
     const scaled = (value: number) => value / SCALE[plan]
-    const { ROLLUP, PRUNING, HISTORY } = PLANS[plan]
+    const { rollUp: rollUpBudget, pruning, history } = PLANS[plan]
     let moved = 0
     for (let minute = 0; minute < 2; minute++) {
       const summary = await rollUp(
         { db, cache: null },
         {
-          pageSlots: scaled(ROLLUP.page_slots),
-          maxStatements: scaled(ROLLUP.max_statements),
+          pageSlots: scaled(rollUpBudget.pageSlots),
+          maxStatements: scaled(rollUpBudget.maxStatements),
           maxSeconds: 600,
           at: AT,
         },
@@ -45,16 +45,16 @@ describe.each(['free', 'paid'] as const)('With the budgets of the %s plan', (pla
     }
     await db.arrange('UPDATE slotted_counters SET kept_until = FLOOR(UNIX_TIMESTAMP() / 3600) WHERE count <> 0')
     const pruned = await prune(db, {
-      pageSlots: scaled(PRUNING.page_slots),
-      maxStatements: scaled(PRUNING.max_statements),
+      pageSlots: scaled(pruning.pageSlots),
+      maxStatements: scaled(pruning.maxStatements),
     })
     expect(pruned.deleted).toBe(moved)
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(BigInt(SLOTS - moved))
     expect(await db.number('SELECT COUNT(*) FROM counter_history')).toBe(BigInt(moved))
     await expireHours(db, {
       hourDays: 90,
-      pageHours: scaled(HISTORY.page_hours),
-      maxStatements: scaled(HISTORY.max_statements) - pruned.statements,
+      pageHours: scaled(history.pageHours),
+      maxStatements: scaled(history.maxStatements) - pruned.statements,
       recordTypes: [1],
       at: new Date(),
     })

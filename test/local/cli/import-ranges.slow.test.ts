@@ -40,7 +40,7 @@ describe('An import into several ranges', () => {
   async function upperKeys(count: number): Promise<string[]> {
     const keys: string[] = []
     for (let i = 0; keys.length < count; i++) {
-      const { recordId } = await addressOfKey({ recordType: 1, key: 'string' }, `/upper/${i}`)
+      const { recordId } = await addressOfKey({ recordType: 1 }, `/upper/${i}`)
       if (rangeOf(recordId, 4) > 0) keys.push(`/upper/${i}`)
     }
     return keys

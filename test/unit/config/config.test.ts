@@ -94,9 +94,8 @@ describe('The configuration', () => {
       },
       SITE_NAME: 'example.com',
       SHARDING: { ranges: 1 },
-      ROLLUP: { page_slots: 1, max_statements: 13, max_seconds: 840 },
-      PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
-      HISTORY: { hour_days: 31, page_hours: 1, max_statements: 50, max_seconds: 840 },
+      PRUNING: { idempotency_hours: 1 },
+      HISTORY: { hour_days: 31 },
     })
     expect([...config.types.keys()]).toEqual(['b', 'c', 'd', 'a'])
     expect(config.types.get('b')).toEqual({
@@ -125,9 +124,7 @@ describe('The configuration', () => {
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
     expect(config.site).toBe('example.com')
-    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 13, maxSeconds: 840 })
-    expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2, maxSeconds: 1 })
-    expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 50, maxSeconds: 840 })
+    expect([config.pruning.idempotencyHours, config.history.hourDays]).toEqual([1, 31])
   })
 
   it('reports all problems at once', () => {
@@ -136,8 +133,8 @@ describe('The configuration', () => {
         DATABASE_URL: undefined,
         API_TOKEN: '',
         COUNTERS: { page_view: { record_type: 0, key: 'text' }, download: { public: 'yes' } },
-        ROLLUP: { max_seconds: 0 },
-        PRUNING: { page_slots: '5' },
+        PRUNING: { idempotency_hours: '5' },
+        HISTORY: { hour_days: 0 },
       }).map((problem) => problem.split(' ')[0]),
     ).toEqual([
       'DATABASE_URL',
@@ -146,21 +143,32 @@ describe('The configuration', () => {
       'COUNTERS.page_view.key',
       'COUNTERS.download.record_type',
       'COUNTERS.download.public',
-      'ROLLUP.max_seconds',
-      'PRUNING.page_slots',
+      'PRUNING.idempotency_hours',
+      'HISTORY.hour_days',
     ])
   })
 
   it.each<[Bindings, boolean, number]>([
     [{ HISTORY: { hour_days: '400' } }, false, 24],
     [{ HISTORY: { hours_days: 400 } }, false, 24],
-    [{ HISTORY: { hour_days: 400, page_hours: 0 } }, true, 24],
+    [{ HISTORY: { hour_days: 400, page_hours: 800 } }, true, 24],
     [{ COUNTERS: 'page_view' }, false, 24],
     [{ COUNTERS: { page_view: { record_type: 1, dedupe_seconds: '604800' } } }, false, 24],
     [{ PRUNING: { idempotency_hours: '168' } }, true, 744],
     [{ PRUNING: { idempotency_hour: 168 } }, true, 744],
-    [{ PRUNING: { idempotency_hours: 5, page_slots: 0 } }, true, 5],
+    [{ PRUNING: { idempotency_hours: 5, page_slots: 800 } }, true, 5],
+    [{ COUNTERS: { page_view: { record_type: 1, dedupe_second: 60 } } }, false, 24],
+    [{ COUNTERS: { page_view: { record_type: 1, dedupe_seconds: 60, publik: true } } }, true, 24],
     [{ [OPTIONS]: { bindings: {}, settings: ['HISTROY'] } }, false, 744],
+    [
+      {
+        [OPTIONS]: { bindings: {}, settings: ['HISTROY'] },
+        HISTORY: { hour_days: 90 },
+        PRUNING: { idempotency_hours: 24 },
+      },
+      true,
+      24,
+    ],
   ])('deletes nothing by a default if %j hides how long it is kept', (changes, mayExpire, idempotencyHours) => {
     expect(problems(changes)).not.toEqual([])
     expect(read(changes)).toMatchObject({ mayExpire, pruning: { idempotencyHours } })
@@ -185,8 +193,8 @@ describe('The configuration', () => {
       { COUNTERS: { page_view: { record_type: 1, allowed_origins: secret } } },
       { COUNTERS: { page_view: { record_type: 1, allowed_origins: [secret, `https://${secret}/`] } } },
       { COUNTERS: { page_view: { record_type: 1, unknown: secret } } },
-      { ROLLUP: secret },
-      { ROLLUP: { page_slots: secret, unknown: secret } },
+      { HISTORY: secret },
+      { HISTORY: { hour_days: secret, unknown: secret } },
       { PRUNING: { idempotency_hours: secret } },
     ]
     for (const changes of wrong) {
@@ -254,15 +262,8 @@ describe('API_TOKEN', () => {
 })
 
 describe.each([
-  ['ROLLUP', 'page_slots', 1, 20_000],
-  ['ROLLUP', 'max_statements', 13, 10_000],
-  ['ROLLUP', 'max_seconds', 1, 840],
   ['PRUNING', 'idempotency_hours', 1, 8_760],
-  ['PRUNING', 'page_slots', 1, 10_000],
-  ['PRUNING', 'max_statements', 2, 10_000],
   ['HISTORY', 'hour_days', 31, 3_660],
-  ['HISTORY', 'page_hours', 1, 10_000],
-  ['HISTORY', 'max_statements', 4, 10_000],
 ])('%s.%s', (table, setting, min, max) => {
   it(`is a whole number from ${min} to ${max}`, () => {
     for (const value of [min, max]) expect(problems({ PLAN: 'paid', [table]: { [setting]: value } })).toEqual([])
@@ -282,7 +283,7 @@ describe.each([
   })
 })
 
-describe.each(['ROLLUP', 'PRUNING', 'HISTORY'])('%s', (table) => {
+describe.each(['PRUNING', 'HISTORY'])('%s', (table) => {
   it.each([null, 'x', 1, []])('is a table, not %j', (value) => {
     expect(problems({ [table]: value })).toEqual([expect.stringMatching(`^${table} `)])
   })

@@ -69,7 +69,7 @@ describe('COUNTERS', () => {
       expect.stringMatching(/^COUNTERS\.9 a must be letters/),
     ])
     expect(problems({ COUNTERS: 'x' })).toEqual([expect.stringMatching(/^COUNTERS must hold a table/)])
-    expect(problems({ ROLLUP: 'x' })).toEqual(['ROLLUP must be a table of settings'])
+    expect(problems({ HISTORY: 'x' })).toEqual(['HISTORY must be a table of settings'])
   })
 
   it('must not have unknown settings', () => {

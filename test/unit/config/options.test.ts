@@ -17,39 +17,38 @@ describe('options', () => {
       BASE_PATH: '/counter',
       COUNTERS: { page_view: { record_type: 1, public: true, allowed_origins: ['https://example.com'] } },
       PLAN: 'paid',
-      ROLLUP: { page_slots: 100, max_statements: 1_000 },
+      PRUNING: { idempotency_hours: 48 },
       CRONS: { roll_up: '*/5 * * * *', pruning: '1 * * * *' },
     }
     expect(read(options)).toEqual(readConfig({ ...ENV, ...options }).config)
   })
 
   it('take the place of whole settings, and leave the others as they are', () => {
-    const env = { ...ENV, COUNTERS: { other: { record_type: 9 } }, ROLLUP: { max_seconds: 7, page_slots: 11 } }
+    const env = { ...ENV, COUNTERS: { other: { record_type: 9 } }, HISTORY: { hour_days: 70 } }
     expect(read({}, env)).toEqual(readConfig(env).config)
-    const config = read({ COUNTERS, PRUNING: { max_seconds: 5 } }, env)
+    const config = read({ COUNTERS, PRUNING: { idempotency_hours: 5 } }, env)
     expect([...config.types.keys()]).toEqual(['page_view'])
-    expect(config.rollUp).toMatchObject({ maxSeconds: 7, pageSlots: 11 })
-    expect(config.pruning.maxSeconds).toBe(5)
+    expect([config.history.hourDays, config.pruning.idempotencyHours]).toEqual([70, 5])
   })
 
   it('are refused with every mistake, together with those of wrangler.toml', () => {
     const options = {
       COUNTERS: { page_view: { record_type: 0 } },
-      ROLLUP: { max_second: 5 },
+      HISTORY: { hour_day: 5 },
       PRUNE: {},
       bindings: { DATABASE: 'X', ASSETS: 'FILES' },
     }
-    expect(problems(options, { ...ENV, PRUNING: { page_slots: 0 }, MY_OWN: 1 })).toEqual([
+    expect(problems(options, { ...ENV, PRUNING: { idempotency_hours: 0 }, MY_OWN: 1 })).toEqual([
       'PRUNE is not known here',
       'bindings.DATABASE is not known here',
       'COUNTERS.page_view.record_type must be a whole number from 1 to 65535',
-      'ROLLUP.max_second is not known here',
-      'PRUNING.page_slots must be a whole number from 1 to 10000',
+      'PRUNING.idempotency_hours must be a whole number from 1 to 8760',
+      'HISTORY.hour_day is not known here',
     ])
   })
 
   it.each([1, 'x', [], null])('that are %j where a table belongs are refused', (value) => {
-    expect(problems({ COUNTERS, ROLLUP: value })).toEqual([expect.stringMatching(/^ROLLUP /)])
+    expect(problems({ COUNTERS, HISTORY: value })).toEqual([expect.stringMatching(/^HISTORY /)])
     expect(problems({ COUNTERS: value })).toEqual([expect.stringMatching(/^COUNTERS /)])
     expect(problems({ COUNTERS: { page_view: value } })).toEqual([expect.stringMatching(/^COUNTERS\.page_view /)])
   })

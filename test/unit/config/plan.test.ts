@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { PROJECT } from '../../../local/project-root.ts'
-import { PLANS } from '../../../src/config/config.ts'
+import { leastExpiryStatements } from '../../../src/counters/history/expire-hours.ts'
+import { namePruningStatements } from '../../../src/counters/keys/names.ts'
+import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
+import { PLANS } from '../../../src/plans.ts'
 import { problems, read } from './valid-config.ts'
 
 describe('The plan', () => {
@@ -13,51 +13,37 @@ describe('The plan', () => {
     }
   })
 
-  it('gives every budget that is not set alone', () => {
-    const { rollUp, pruning, history } = read({
-      PLAN: 'paid',
-      ROLLUP: { max_seconds: 7 },
-      PRUNING: { idempotency_hours: 5, page_slots: 8 },
-    })
-    expect([rollUp, pruning, history]).toEqual([
-      { pageSlots: 1_000, maxStatements: 9_000, maxSeconds: 7 },
-      { idempotencyHours: 5, pageSlots: 8, maxStatements: 5_000, maxSeconds: 60 },
-      { hourDays: 90, pageHours: 2_000, maxStatements: 9_800, maxSeconds: 40 },
-    ])
+  it.each(['free', 'paid'] as const)('%s gives every budget', (PLAN) => {
+    expect(read({ PLAN })).toMatchObject(PLANS[PLAN])
+    // It is copied: a change of one configuration would be one of all others.
+    expect(read({ PLAN }).rollUp).not.toBe(PLANS[PLAN].rollUp)
   })
 
   it.each([
     ['free', 50],
     ['paid', 10_000],
   ] as const)('%s stays within the subrequests and the time of a run', (plan, subrequests) => {
-    const { ROLLUP, PRUNING, HISTORY } = PLANS[plan]
-    expect(ROLLUP.max_statements).toBeLessThan(subrequests)
-    expect(HISTORY.max_statements).toBeLessThan(subrequests)
-    expect(PRUNING.max_statements).toBeLessThan(HISTORY.max_statements)
-    expect(ROLLUP.max_seconds).toBeLessThan(60)
-    expect(PRUNING.max_seconds + HISTORY.max_seconds).toBeLessThan(120)
+    const { rollUp, pruning, history } = PLANS[plan]
+    expect(rollUp.maxStatements).toBeLessThan(subrequests)
+    expect(history.maxStatements).toBeLessThan(subrequests)
+    expect(pruning.maxStatements).toBeLessThan(history.maxStatements)
+    expect(rollUp.maxSeconds).toBeLessThan(60)
+    expect(pruning.maxSeconds + history.maxSeconds).toBeLessThan(120)
   })
 
-  it('is free: a pruning run that could exceed its subrequests is refused, and stays within them', () => {
-    const most = (most: number) => `must be at most ${most} with PLAN = "free", whose runs have 50 subrequests`
-    const many = { PRUNING: { max_statements: 41 }, HISTORY: { max_statements: 51 } }
-    expect(problems(many)).toEqual([`PRUNING.max_statements ${most(40)}`, `HISTORY.max_statements ${most(50)}`])
-    expect([read(many).pruning.maxStatements, read(many).history.maxStatements]).toEqual([40, 50])
-    expect(problems({ PRUNING: { max_statements: 40 }, HISTORY: { max_statements: 50 } })).toEqual([])
-    expect(problems({ ...many, PLAN: 'paid' })).toEqual([])
-    const ranges = { SHARDING: { ranges: 4 } }
-    expect(problems({ ...ranges, PRUNING: { max_statements: 26 } })).toEqual([`PRUNING.max_statements ${most(25)}`])
-    expect([2, 4, 8].map((ranges) => read({ SHARDING: { ranges } }).rollUp.maxStatements)).toEqual([28, 44, 48])
+  it('is free for up to 4 ranges, each of which has a page in a run of the roll-up', () => {
+    expect([1, 2, 4].map((ranges) => read({ SHARDING: { ranges } }).rollUp.maxStatements)).toEqual([20, 28, 44])
+    for (const ranges of [1, 2, 4]) expect(problems({ SHARDING: { ranges } })).toEqual([])
+    for (const ranges of [8, 16]) {
+      expect(problems({ SHARDING: { ranges } })).toEqual([`PLAN must be "paid", because SHARDING.ranges is ${ranges}`])
+      expect(problems({ SHARDING: { ranges }, PLAN: 'paid' })).toEqual([])
+    }
+    // Until then, a run moves at least one page.
+    expect(read({ SHARDING: { ranges: 16 } }).rollUp.maxStatements).toBe(leastRollUpStatements(16))
   })
 
-  it('is described with its figures', () => {
-    const text = readFileSync(join(PROJECT, 'docs/configuration.md'), 'utf8')
-    const rows = [...text.matchAll(/^\| `([A-Z]+\.\w+)` \| (\d+) \| (\d+) \|/gm)]
-    const described = Object.fromEntries(rows.map(([, name, free, paid]) => [name, [Number(free), Number(paid)]]))
-    const paid: Record<string, Record<string, number>> = PLANS.paid
-    const budgets = Object.entries(PLANS.free).flatMap(([table, free]) =>
-      Object.entries(free).map(([name, value]) => [`${table}.${name}`, [value, paid[table]![name]]]),
-    )
-    expect(described).toEqual(Object.fromEntries(budgets))
+  it.each([1, 2, 4])('is free: a pruning run for %i ranges stays within its subrequests', (ranges) => {
+    const beside = 2 + ranges + namePruningStatements(ranges) + leastExpiryStatements(ranges)
+    expect(beside + Math.max(PLANS.free.pruning.maxStatements, 1 + ranges)).toBeLessThanOrEqual(50)
   })
 })

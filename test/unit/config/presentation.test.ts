@@ -23,6 +23,25 @@ describe('title', () => {
   })
 })
 
+describe('What people see of a type', () => {
+  it('has its default while it is wrong, and the type counts', () => {
+    const SHOWN = { title: '', unit: 5, unit_one: [], keys: ' ', url: 'example.com', public_page: true }
+    expect(typed({ ...SHOWN, slots: 3 })).toEqual(typed({ slots: 3 }))
+    expect(typeProblems(SHOWN).map((problem) => problem.split(' ')[0])).toEqual(
+      Object.keys(SHOWN).map((name) => `COUNTERS.page_view.${name}`),
+    )
+  })
+
+  it('does not hide what is wrong in what is counted', () => {
+    const COUNTERS = { page_view: { record_type: 1, title: '', counting_badge: true } }
+    const { types, stopped } = read({ COUNTERS })
+    expect([[...types], [...stopped].map(([name, wrong]) => [name, wrong.map(({ field }) => field)])]).toEqual([
+      [],
+      [['page_view', ['COUNTERS.page_view.counting_badge']]],
+    ])
+  })
+})
+
 describe.each([
   ['title', 60],
   ['unit', 30],

@@ -10,15 +10,4 @@ describe('The number of ranges', () => {
     const rule = 'must be a power of two from 1 to 256, and at least the number of shards'
     expect(problems({ SHARDING: { ranges } })).toEqual([`SHARDING.ranges ${rule}`])
   })
-
-  it('needs budgets that are large enough for every range', () => {
-    const ranges = { SHARDING: { ranges: 16 } }
-    expect(problems(ranges)).toEqual([
-      'ROLLUP.max_statements must be at least 73, because SHARDING.ranges is 16: several ranges need PLAN = "paid"',
-      'PRUNING.max_statements must be at least 17, because SHARDING.ranges is 16: several ranges need PLAN = "paid"',
-    ])
-    expect(problems({ ...ranges, PLAN: 'paid', PRUNING: { max_statements: 16 } })).toEqual([
-      'PRUNING.max_statements must be at least 17, because SHARDING.ranges is 16',
-    ])
-  })
 })

@@ -11,7 +11,7 @@ describe('A configuration without its database and its types', () => {
         page_view: { record_type: 1, publik: true },
         other: { record_type: 2, slots: 0, allowed_origins: ['example.com'] },
       },
-      ROLLUP: { page_slots: '2000' },
+      HISTORY: { hour_days: '2000' },
     })
   it.each(['/healthz', '/'])('is reported on %s, with the names of all wrong settings', async (path) => {
     await logged(async () => {
@@ -26,7 +26,7 @@ describe('A configuration without its database and its types', () => {
           'COUNTERS.page_view.publik',
           'COUNTERS.other.slots',
           'COUNTERS.other.allowed_origins.0',
-          'ROLLUP.page_slots',
+          'HISTORY.hour_days',
         ]),
       )
       expect(JSON.stringify(errors)).not.toContain('localhost')

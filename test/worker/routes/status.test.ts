@@ -156,12 +156,16 @@ describe('GET /v1/status', () => {
 
   it('reports rollup_behind if roll-ups run but do not catch up', async () => {
     stopClock()
-    const slow = new TestWorker(db.url, { ROLLUP: { page_slots: 1, max_statements: leastRollUpStatements(db.ranges) } })
+    const least = { pageSlots: 1, maxStatements: leastRollUpStatements(db.ranges) }
+    const slow = new TestWorker(db.url).withBudgets({ rollUp: least })
     await worker.cron(ROLL_UP_CRON, minutesAgo(10))
     await worker.add('page_view', Object.fromEntries(Array.from({ length: 30 }, (_, i) => [i, 1])))
     await slow.cron(ROLL_UP_CRON)
-    const advice = `ROLLUP.max_statements is ${leastRollUpStatements(db.ranges)}: raise it, or remove it`
-    expect((await status(slow)).problems).toEqual([{ code: 'rollup_behind', detail: expect.stringContaining(advice) }])
+    const behind = (advice: string) => [{ code: 'rollup_behind', detail: expect.stringContaining(advice) }]
+    const free = new TestWorker(db.url, { PLAN: 'free' })
+    expect((await status(free)).problems).toEqual(behind('too few statements. Set PLAN = "paid".'))
+    const paid = new TestWorker(db.url, { PLAN: 'paid' })
+    expect((await status(paid)).problems).toEqual(behind('too few statements. See docs/scale.md'))
     // On the free plan, a run has one page: the first moves the rest, the second looks for what is new before it.
     for (let minute = 0; minute < 2; minute++) await worker.cron(ROLL_UP_CRON)
     expect(await codes(slow)).toEqual([])
@@ -184,12 +188,12 @@ describe('GET /v1/status', () => {
   it('says of rollup_behind if runs have too few seconds', async () => {
     await worker.cron(ROLL_UP_CRON, minutesAgo(10))
     await worker.api('POST', '/v1/counters/page_view/a')
-    const short = new TestWorker(db.url, { ROLLUP: { max_seconds: 1 } })
+    const short = new TestWorker(db.url).withBudgets({ rollUp: { maxSeconds: 1 } })
     await db.behave({ latencyMs: 600 })
     await short.cron(ROLL_UP_CRON)
     await db.behave()
     expect((await status(short)).problems).toEqual([
-      { code: 'rollup_behind', detail: expect.stringContaining('ROLLUP.max_seconds is 1: raise it, or remove it') },
+      { code: 'rollup_behind', detail: expect.stringContaining('too few seconds.') },
     ])
   })
 
@@ -216,10 +220,9 @@ describe('GET /v1/status', () => {
     await storeSlots(rows)
     expect(await status()).toMatchObject({ healthy: true })
     await db.arrange('UPDATE slotted_counters SET kept_until = kept_until - 2 LIMIT 1')
-    const few = new TestWorker(db.url, {
-      PLAN: 'paid',
-      PRUNING: { page_slots: 1, max_statements: 1 + db.ranges },
-      HISTORY: { max_statements: 4 },
+    const few = new TestWorker(db.url, { PLAN: 'paid' }).withBudgets({
+      pruning: { pageSlots: 1, maxStatements: 1 + db.ranges },
+      history: { maxStatements: 4 },
     })
     const detail = async () => {
       const { problems } = await status(few)
@@ -229,8 +232,7 @@ describe('GET /v1/status', () => {
     expect(await detail()).toMatch(/^Some slots should have been pruned [45] hours ago\. No run has finished yet\./)
     await db.arrange('UPDATE slotted_counters SET kept_until = kept_until - 2')
     await logged(() => few.cron(PRUNING_CRON))
-    expect(await detail()).toContain('PRUNING.max_statements is ')
-    expect(await detail()).toContain('or remove it, because PLAN = "paid" gives 5000')
+    expect(await detail()).toContain('too few statements.')
     await db.arrange('UPDATE background_runs SET finished_at = CAST(? AS DATETIME(3))', [minutesAgo(11)])
     expect(await detail()).toContain('No run has finished for 660 s.')
     await db.arrange('DELETE FROM slotted_counters WHERE record_id > 10')
@@ -275,7 +277,9 @@ describe('GET /v1/status', () => {
        SELECT record_type, record_id, 1, DATE(period_start), 1 FROM counter_history`,
     )
     const least = 2 + 2 * db.ranges
-    const few = new TestWorker(db.url, { PLAN: 'paid', HISTORY: { page_hours: 1, max_statements: least } })
+    const few = new TestWorker(db.url, { PLAN: 'paid' }).withBudgets({
+      history: { pageHours: 1, maxStatements: least },
+    })
     const detail = async (of = few) => {
       const { problems } = await status(of)
       // The hours that this test made belong to no day and no total.
@@ -285,7 +289,7 @@ describe('GET /v1/status', () => {
     }
     expect(await detail()).toContain('deleted 2 days ago. No run has finished yet.')
     await logged(() => few.cron(PRUNING_CRON))
-    expect(await detail()).toContain(`HISTORY.max_statements is ${least}: raise it, or remove it`)
+    expect(await detail()).toContain('too few statements.')
     await db.arrange('DELETE FROM counter_periods WHERE record_id > 20')
     await logged(() => worker.cron(PRUNING_CRON))
     expect(await detail()).toContain('npm run verify')

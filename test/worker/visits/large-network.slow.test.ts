@@ -40,7 +40,6 @@ stopClockOfFile()
 const { db, worker } = sharedWorker({
   COUNTERS,
   PLAN: 'free',
-  ROLLUP: { page_slots: 40 },
   VISITOR_LIMIT: new LimitByClock(60),
   READER_LIMIT: new LimitByClock(120),
   NEW_KEY_LIMIT: new LimitByClock(1),
@@ -57,6 +56,7 @@ const read = async (key: string, headers: Record<string, string> = READER) =>
 
 it('For ten minutes, 50 networks of a /48 send all they can: others count, read, and get their new pages', async () => {
   await worker.add('visit', { '/hot': 1, '/honest': 1 })
+  worker.withBudgets({ rollUp: { pageSlots: 40 } })
   await worker.cron(ROLL_UP_CRON)
   let [hot, honest] = [1, 1]
   const consistencies: string[] = []

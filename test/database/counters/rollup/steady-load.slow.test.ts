@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS } from '../../../../src/config/config.ts'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
@@ -7,6 +6,7 @@ import { prune } from '../../../../src/counters/rollup/prune.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
+import { PLANS } from '../../../../src/plans.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 import { countsOf, rollUpAt } from '../../../harness/moves.ts'
 
@@ -18,8 +18,8 @@ const SLOTS_OF_HOUR = MINUTES * KEYS
 /** Old slots, as a version that kept them for a day leaves them behind. */
 const OLD_SLOTS = 5_000
 
-const ROLL_UP = { pageSlots: PLANS.free.ROLLUP.page_slots, maxStatements: PLANS.free.ROLLUP.max_statements }
-const PRUNING = { pageSlots: PLANS.free.PRUNING.page_slots, maxStatements: PLANS.free.PRUNING.max_statements }
+const ROLL_UP = PLANS.free.rollUp
+const PRUNING = PLANS.free.pruning
 
 describe('Under steady load from isolates that live for a minute', () => {
   it('the runs of the free plan leave at most the slots of two hours, also after a backlog', async () => {
