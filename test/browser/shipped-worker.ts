@@ -20,7 +20,6 @@ const SHIPPED_TYPES = { page_view: { record_type: 1 }, download: { record_type: 
 /** The tables of counts, and the state of the roll-up. */
 const TABLES = [
   'slotted_counters',
-  'counters',
   'counter_history',
   'counter_periods',
   'type_history',
@@ -124,6 +123,8 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
     },
     async clear() {
       await Promise.all(TABLES.map((table) => db.execute(`DELETE FROM ${table}`)))
+      // The Worker believes in the names.
+      await db.execute('UPDATE counters SET count = 0, version = version + 1, rolled_up_at = NULL')
     },
   }
   return { counter, stop: () => worker.stop() }
@@ -142,7 +143,7 @@ async function readCounts(db: Database, typeNames: Map<number, string>): Promise
   const { rows } = await db.execute(
     `SELECT record_type, record_id, SUM(count) AS count FROM (
        SELECT record_type, record_id, count FROM slotted_counters
-       UNION ALL SELECT record_type, record_id, count FROM counters
+       UNION ALL SELECT record_type, record_id, count FROM counters WHERE count <> 0
      ) AS parts GROUP BY record_type, record_id`,
   )
   const names = await db.execute('SELECT record_type, record_id, CONVERT(name USING utf8mb4) AS name FROM counters')
