@@ -12,7 +12,6 @@ import {
   type SumOptions,
   type SumReading,
 } from './counters/history/read-sum.ts'
-import { RecentCounts } from './counters/history/recent-counts.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
 import { AddressCache, type CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
@@ -147,7 +146,6 @@ function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
     tokenAttempts: new TokenAttempts(),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     kept: new KeptAnswers(),
-    recent: new RecentCounts(),
     /** The counts that counting badges showed last, by counter and period. */
     shownCounts: new BoundedMap<bigint>(MAX_SHOWN_COUNTS),
   }

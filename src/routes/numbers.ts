@@ -30,7 +30,7 @@ interface Page {
 
 /**
  * All numbers of a page of the dashboard in one answer. It has no contract: it changes with the pages, and programs have the API. It
- * holds no current time, so its `ETag` changes only when something is counted, or no longer recent.
+ * holds no current time, so its `ETag` changes only when something is counted.
  */
 export const numbers = (app: HonoApp) =>
   app.get('/numbers', revalidated, async (c) => {
@@ -78,7 +78,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<s
 }
 
 function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: Executor, asked: AskedNumbers) {
-  const { config, addresses, recent } = c.get('isolate')
-  const source = { db, asked, now: new Date(), config, recent }
+  const { config, addresses } = c.get('isolate')
+  const source = { db, asked, now: new Date(), config, isPublic: false }
   return key === undefined ? typeNumbers(source, type, types) : counterNumbers(source, addresses, { type, key, types })
 }

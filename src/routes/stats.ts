@@ -82,7 +82,7 @@ function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
   const now = new Date()
-  const source = { db: callerOf(c).db, asked, now, config, recent: null }
+  const source = { db: callerOf(c).db, asked, now, config, isPublic: true }
   const [{ timeZone, figures, chart, total, list, also }, { agreedAt }] = await Promise.all([
     typeNumbers(source, type, publicTypes(c)),
     readVerification(source.db),

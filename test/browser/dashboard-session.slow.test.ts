@@ -159,9 +159,9 @@ describe('another site', () => {
 
 describe('a token that is not the owner’s', () => {
   it.each([
-    ['read', { changes: 0, rollUpBar: 1, rollUp: 0, types: ['Page views', 'Downloads'] }],
-    ['read:download', { changes: 0, rollUpBar: 0, rollUp: 0, types: ['Downloads'] }],
-    ['manage:download', { changes: 1, rollUpBar: 0, rollUp: 0, types: ['Downloads'] }],
+    ['read', { changes: 0, problems: 1, types: ['Page views', 'Downloads'] }],
+    ['read:download', { changes: 0, problems: 0, types: ['Downloads'] }],
+    ['manage:download', { changes: 1, problems: 0, types: ['Downloads'] }],
   ])('with the scope %s shows what it may see and the buttons that it may use', async (scope, expected) => {
     const API_TOKENS = await tokenLines({ someone: scope })
     const limited = await startCounter({ API_TOKENS })
@@ -174,8 +174,7 @@ describe('a token that is not the owner’s', () => {
     await expect.poll(() => page.textContent('#figure-all')).toBe('7')
     expect({
       changes: await page.locator('#set').count(),
-      rollUpBar: await page.locator('#pending').count(),
-      rollUp: await page.locator('#roll-up').count(),
+      problems: await page.locator('#problems').count(),
       types: await page.getByRole('navigation', { name: 'Types' }).getByRole('link').allTextContents(),
     }).toEqual(expected)
     await page.getByRole('link', { name: 'Slotted Counter' }).click()

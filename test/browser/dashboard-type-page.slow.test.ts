@@ -117,22 +117,6 @@ describe('the page of a type', () => {
     expect(await keys()).toEqual([])
   })
 
-  it('has its roll-up in the menu, where it rolls up', async () => {
-    await page.goto(counter.url)
-    await shows(page, '#pending', /^0$/)
-    const today = await viewsToday()
-    await counter.add('page_view', '/pricing', 5)
-    await openMenu(page)
-    await shows(page, '#pending', /^1$/)
-    await page.getByRole('button', { name: 'Roll up now' }).click()
-    await shows(page, '#live-message', /^Rolled up 5\.$/)
-    await shows(page, '#pending', /^0$/)
-    await shows(page, '#lag', /^caught up/)
-    await shows(page, '#figure-today', whole(today + 5))
-    await page.keyboard.press('Escape')
-    expect(await page.locator('#pending').isVisible()).toBe(false)
-  })
-
   it('says when it is offline, keeps its numbers, and goes on when it is back', async () => {
     await page.goto(counter.url)
     const today = await viewsToday()

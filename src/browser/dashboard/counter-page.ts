@@ -5,7 +5,7 @@ import { showLastChange, startChangeForms } from './changes.ts'
 import { showChange, showCount } from './counts.ts'
 import { byId, element, numberCell, setText, startCopyButtons } from './elements.ts'
 import { showMoment } from './format-time.ts'
-import { startMenu } from './header.ts'
+import { startProblems } from './header.ts'
 import { startNumbers } from './live-numbers.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
 
@@ -21,7 +21,7 @@ const page = startNumbers<CounterNumbers>({ type, key }, (numbers) => {
 startCopyButtons()
 startBuilder({ address: location.origin + basePath(), type, key, unit })
 startChangeForms(type, key, page.refresh)
-startMenu(page)
+startProblems()
 showLastChange()
 
 function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {

@@ -18,8 +18,6 @@ const full = {
   month: format({ month: 'long', year: 'numeric' }),
 }
 const ofThisYear = { hour: format({ ...dayOfYear, ...time }), day: format(dayOfYear), month: format({ month: 'long' }) }
-// Part of an English sentence.
-const relative = onFirstUse(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
 
 /** An instant, short enough for an axis. */
 export const showOnAxis = {
@@ -44,14 +42,6 @@ export function showBriefly(at: Date, by: keyof typeof full): string {
 
 /** A span of dates such as 2026-11-20. */
 export const showDays = (first: string, last: string) => day().formatRange(noonOf(first), noonOf(last))
-
-/** Such as "5 minutes ago". */
-export function showAgo(seconds: number): string {
-  if (seconds < 90) return relative().format(-Math.round(seconds), 'second')
-  if (seconds < 5_400) return relative().format(-Math.round(seconds / 60), 'minute')
-  if (seconds < 129_600) return relative().format(-Math.round(seconds / 3_600), 'hour')
-  return relative().format(-Math.round(seconds / 86_400), 'day')
-}
 
 /** The noon of a day such as 2026-11-20, which every day has. */
 export const noonOf = (day: string) => new Date(`${day}T12:00:00`)

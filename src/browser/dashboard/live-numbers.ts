@@ -55,7 +55,7 @@ export function startNumbers<N extends Numbers>(
   const askFor = (query: string) => ask<N>('GET', `${source}?${query}`)
   const show = (numbers: N, of: string): Outcome => {
     const asked = of !== shown
-    showLive(true, numbers.recent)
+    showLive(true)
     setText('history-message', '')
     busy(false)
     if (!asked && JSON.stringify(numbers) === JSON.stringify(latest)) return 'unchanged'

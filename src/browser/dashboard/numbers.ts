@@ -49,8 +49,6 @@ export interface Numbers {
   also?: Pick<Numbers, 'figures' | 'total'>
   /** Only on the page of a counter. */
   adjustments?: Adjustment[]
-  /** Only on the dashboard's page of a type: what was counted in the last minutes, about five; `null`: unknown. */
-  recent?: { minutes: number; count: Count } | null
 }
 
 export interface ListedCounter extends Compared {

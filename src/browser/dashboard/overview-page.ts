@@ -5,7 +5,7 @@ import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { type Count, showCount, showUnits } from './counts.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, setText, unitOf } from './elements.ts'
-import { startMenu } from './header.ts'
+import { startProblems } from './header.ts'
 import { type Asked, ROWS, startNumbers } from './live-numbers.ts'
 import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { poll } from './polling.ts'
@@ -123,7 +123,7 @@ export function startOverviewPage(type: string): void {
     page.showRows(Math.min(MAX_ROWS, (shown?.rows ?? ROWS) + MORE))
   })
   startListCsv(type, page.ask)
-  startMenu(page)
+  startProblems()
 }
 
 function listMessage({ list: { counters, more, certain, ranked } }: TypeNumbers, find: string): string {

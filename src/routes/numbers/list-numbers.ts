@@ -37,7 +37,7 @@ export async function readList(
   // In its own units, whichever the chart has.
   const period = asked.by === undefined ? chosen : periodOf({ ...source, asked: { ...asked, by: undefined } })
   const prefix = searchedPrefix(type, asked.find)
-  const isCounted = source.recent !== null && (prefix === '' || type.prefixes.includes(prefix))
+  const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
   const [{ spans, first }, { counters, more, certain, ranked }, of] = await Promise.all([
     shown,
     readListed(source, type, prefix, period),

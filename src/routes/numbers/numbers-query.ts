@@ -3,7 +3,6 @@ import type { Config } from '../../config/config.ts'
 import { DAY_MS, startOf } from '../../counters/calendar.ts'
 import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../counters/history/comparison.ts'
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
-import type { RecentCounts } from '../../counters/history/recent-counts.ts'
 import type { Executor } from '../../database/database.ts'
 import type { ParametersOf } from '../../service/check-input.ts'
 import { choice, limitField } from '../../service/shared-fields.ts'
@@ -31,8 +30,8 @@ export interface Source {
   asked: AskedNumbers
   now: Date
   config: Config
-  /** `null` on public pages, which do not say what is not rolled up yet. */
-  recent: RecentCounts | null
+  /** Whether for a public page, which does not say how many keys there are. */
+  isPublic: boolean
 }
 
 /** @throws {InvalidInput} if the period or the time zone is not valid */

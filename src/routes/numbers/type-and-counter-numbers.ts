@@ -4,7 +4,7 @@ import { DAY_MS, dayText } from '../../counters/calendar.ts'
 import { type ChosenPeriod, chosenPeriod } from '../../counters/history/comparison.ts'
 import { type Compared, readPeriods, type Unit } from '../../counters/history/period-counts.ts'
 import { type HistoryReader, historyOfCounter, historyOfSum } from '../../counters/history/read-history.ts'
-import { MAX_PUBLIC_PENDING_OF_TYPE, readSum, type SumOf, sumOf } from '../../counters/history/read-sum.ts'
+import { readSum, type SumOf, sumOf } from '../../counters/history/read-sum.ts'
 import type { AddressCache } from '../../counters/keys/counter-address.ts'
 import { checkPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
@@ -37,7 +37,6 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
     other,
     readList(source, type, shownCompanion(type, types, 'counter'), period, shown),
   ])
-  const recent = source.recent?.of(`${type.recordType} ${of.name}`, sum, source.now.getTime()) ?? null
   return {
     timeZone: period.range.zone.name,
     figures: own.figures,
@@ -46,7 +45,6 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
     total: toJsonNumber(sum.total),
     ...(alsoShown && { also: { figures: alsoShown.history.figures, total: alsoShown.total } }),
     list,
-    recent: recent && { minutes: recent.minutes, count: toJsonNumber(recent.count) },
   }
 }
 
@@ -64,9 +62,8 @@ async function shownSum({ db, asked: { find } }: Source, { recordType, prefixes 
   }
 }
 
-function readTotal({ db, config: { ranges }, recent }: Source, of: SumOf) {
-  const mostPending = recent === null ? 0 : MAX_PUBLIC_PENDING_OF_TYPE
-  return readSum(db, of, { mostPending, maxRows: null, period: null, ranges })
+function readTotal({ db, config: { ranges } }: Source, of: SumOf) {
+  return readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges })
 }
 
 /** The numbers of the type that counts the same visits in another way; none if it does not list the same prefix. */
@@ -75,7 +72,7 @@ async function readAlso(source: Source, type: CounterType, prefix: string, perio
   if (of.name !== prefix) return undefined
   const [history, { total }] = await Promise.all([
     readHistory(source, period, historyOfSum(source.db, of)),
-    readTotal({ ...source, recent: null }, of),
+    readTotal(source, of),
   ])
   return { history, total: toJsonNumber(total) }
 }

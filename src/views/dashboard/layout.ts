@@ -70,22 +70,19 @@ ${hasNumbers ? LIVE : ''}
 <div class="panel" id="menu" popover>
 <p><a href="${base}/docs">API</a></p>
 ${ownVisits(viewer)}
-${hasNumbers ? html`<p><button class="quiet" id="show-shortcuts">Keyboard shortcuts</button></p>` : ''}
-${hasNumbers && ofAllTypes ? rollUpState(viewer) : ''}
 <form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>
 </div>
 </header>
 ${hasNumbers && ofAllTypes ? html`<div role="status"><ul class="notice" id="problems" hidden></ul></div>` : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${viewer.mayChange ? html`<p class="notice row" id="done" role="status" tabindex="-1"></p>` : ''}
-${main}
-${hasNumbers ? shortcuts({ hasList: script === SCRIPT }) : ''}`,
+${main}`,
     { script },
   )
 }
 
-/** The dot, which `src/browser/dashboard/header.ts` fills. A phone leaves out the minutes. */
-const LIVE = html`<p class="hint" id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span><span id="state-minutes"></span></p>`
+/** The dot, which `src/browser/dashboard/header.ts` fills. */
+const LIVE = html`<p class="hint" id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span></p>`
 
 function ownVisits({ base, marked, next }: Viewer): Html {
   return html`<form method="post" action="${base}/own-visits">
@@ -94,31 +91,6 @@ function ownVisits({ base, marked, next }: Viewer): Html {
 <p>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</p>
 <button class="quiet">${marked ? 'Count this browser again' : 'Do not count this browser'}</button>
 </form>`
-}
-
-/** The script lists problems below the header. */
-function rollUpState({ mayChange }: Viewer): Html {
-  return html`<div>
-<p>Slots waiting to be added up: <b id="pending">–</b></p>
-<p>Roll-up: <span id="lag">–</span></p>
-${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''}
-<div id="live-message" role="status"></div>
-</div>`
-}
-
-const KEYS = { '/': 'Filter the list', T: 'Today', W: '7 days', M: '30 days', Y: '12 months', '?': 'Show these keys' }
-
-/** `src/browser/dashboard/header.ts` handles the keys. */
-function shortcuts({ hasList }: { hasList: boolean }): Html {
-  const keys = Object.entries(KEYS).filter(([key]) => hasList || key !== '/')
-  return html`<dialog id="shortcuts" aria-labelledby="shortcuts-title">
-<form method="dialog">
-<h2 id="shortcuts-title">Keyboard shortcuts</h2>
-<ul class="keys">${keys.map(([key, does]) => html`<li><kbd>${key}</kbd> ${does}</li>`)}</ul>
-<label class="row"><input type="checkbox" id="use-shortcuts" checked> Use these keys in this browser</label>
-<div class="row end"><button>Close</button></div>
-</form>
-</dialog>`
 }
 
 function typeLink(base: string, { name, title }: CounterType, current: boolean): Html {
