@@ -72,15 +72,6 @@ export const MAX_PENDING = 50_000
 export const MAX_PUBLIC_PENDING = 2_000
 
 /**
- * SQL of the pending slots of one counter, for changes: `slotted_counters WHERE …`. It names no index, because the best one
- * depends on the counter: `pending` has only slots that are not empty, but each costs a step to its row; the primary key has the
- * rows side by side, but also the empty ones. For a single counter, MySQL and MariaDB measure both.
- */
-export function pendingSlotsSql(counter: CounterPlace): string {
-  return `slotted_counters WHERE pending = 1 AND ${counterSql(counter)}`
-}
-
-/**
  * SQL of one counter's pending count: a column, and where it is from. It names the index: by the primary key, which the
  * optimizers may prefer, a LIMIT does not bound how many empty slots are read.
  * @param most above so many slots it is NULL, and one more is read

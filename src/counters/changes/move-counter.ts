@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
-import { counterSql, HOUR_SQL, pendingSlotsSql, sameKeySql } from '../counters-sql.ts'
+import { counterSql, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace } from '../keys/counter-address.ts'
 import { addToSlots, type PendingSlot, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/pending-slots.ts'
@@ -98,7 +98,7 @@ async function attemptToMove(
   )
   // Empty slots stay until they are pruned: they recognize repeated batches.
   await addToSlots(transaction, [...subtractionsOf(counters), ...added])
-  await takeHistory(transaction, { counters, targetId: targets[0]?.recordId ?? null, rows: read.rows, ranges })
+  await takeHistory(transaction, counters, targets[0]?.recordId ?? null, { rows: read.rows, ranges })
 }
 
 const HISTORY = {
@@ -110,12 +110,9 @@ const HISTORY = {
 /** Moves the history, or deletes it and takes it out of that of the types. `rows`: of each table of `HISTORY` */
 async function takeHistory(
   transaction: Executor,
-  {
-    counters,
-    targetId,
-    rows,
-    ranges,
-  }: { counters: readonly CounterState[]; targetId: bigint | null; rows: readonly number[]; ranges: number },
+  counters: readonly CounterState[],
+  targetId: bigint | null,
+  { rows, ranges }: { rows: readonly number[]; ranges: number },
 ): Promise<void> {
   const some = rows.some((number) => number > 0)
   for (const counter of some && targetId === null ? counters : []) {
@@ -173,7 +170,7 @@ async function readStates(
   const { rows } = await db.execute(
     `SELECT 'adjustments' AS part, 0 AS id, SUM(count) AS count, record_type FROM counter_adjustments ${where} GROUP BY record_type
      ${Object.keys(HISTORY).map(counted).join('\n')}
-     ${targets.map((target) => `UNION ALL (SELECT 'target', 0, 0, record_type FROM ${pendingSlotsSql(target)} LIMIT 1)`).join('\n')}
+     ${targets.map((target) => `UNION ALL (SELECT 'target', 0, 0, record_type ${pendingSlotsOfKeySql([target], 1)})`).join('\n')}
      UNION ALL (SELECT 'slot', slot, count, record_type ${pendingSlotsOfKeySql(sources, MAX_TAKEN_SLOTS + 1)})`,
   )
   const parts = Map.groupBy(rows, ({ part, record_type }) => `${part} ${record_type}`)
