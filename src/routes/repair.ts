@@ -14,7 +14,7 @@ const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
     dryRun: described(v.optional(v.boolean('must be true or false'), false), 'Only report what is wrong.'),
     days: described(
       v.optional(v.pipe(v.array(dateField(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
-      'Days of the type to rebuild from its counters: those that `POST /v1/verify` reports.',
+      'Days of the type to rebuild from its counters: those that verification reports.',
     ),
   })),
 })
@@ -25,7 +25,7 @@ export const repairContract = () =>
     tag: 'Operating',
     summary: 'Repair a counter',
     description:
-      'Makes the sums agree that `POST /v1/verify` found wrong, in one transaction. Days stay as they are, and so does the count: what it has beyond days and adjustments becomes an adjustment.',
+      'Makes the sums agree that verification found wrong, in one transaction. Days stay as they are, and so does the count: what it has beyond days and adjustments becomes an adjustment.',
     answers: ok(
       'What was wrong. Without `dryRun`, each sum is now as it should be.',
       namedObject('Repaired', {

@@ -52,9 +52,6 @@ describe('under a base path', () => {
     await page.waitForURL(counterUrl(counter, 'page_view', '/renamed'))
     await expect.poll(() => page.textContent('#figure-all')).toBe('50')
     await openMenu(page)
-    await page.getByRole('button', { name: 'Roll up now' }).click()
-    await expect.poll(() => page.textContent('#live-message')).toMatch(/^Rolled up /)
-
     await page.getByRole('button', { name: 'Do not count this browser' }).click()
     await openMenu(page)
     await page.getByRole('button', { name: 'Count this browser again' }).waitFor()

@@ -4,7 +4,6 @@ import { chromiumOfFile } from './chromium.ts'
 import { midnightIn, zoneByDay } from './local-days.ts'
 import {
   chartRows,
-  openMenu,
   pollHurried,
   sessionOfFile,
   settledNumbers,
@@ -283,8 +282,8 @@ it('the page speaks up when something is wrong, until it is over', async () => {
   await shows(page, '#problems', /roll-up/i)
   expect(await page.locator('#problems').isVisible()).toBe(true)
   expect(await page.locator('#state').getAttribute('data-state')).toBe('problem')
-  await openMenu(page)
-  await page.getByRole('button', { name: 'Roll up now' }).click()
+  await own.rollUp(new Date())
+  await page.reload()
   await shows(page, '#problems', /^$/)
   expect(await page.locator('#problems').isVisible()).toBe(false)
   await shows(page, '#state-text', /^Live/)

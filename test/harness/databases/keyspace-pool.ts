@@ -79,6 +79,7 @@ export class KeyspacePool implements TestDatabases {
     const name = this.#free.shift() ?? (await new Promise<string>((resolve) => this.#waiting.push(resolve)))
     try {
       await this.#prepare(name, migrated)
+      if (migrated) await this.#pool.query('UPDATE ??.?? SET made_at = UTC_TIMESTAMP()', [name, RECORD])
       const endpoint = new PlanetScaleEndpoint({ mysqlUrl: this.#mysqlUrl, password: randomBytes(12).toString('hex') })
       await endpoint.listen()
       this.#inUse.set(name, endpoint)

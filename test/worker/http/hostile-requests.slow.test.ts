@@ -284,6 +284,8 @@ it(`${REQUESTS} hostile requests cause no server error, no foreign redirect and 
 }, async () => {
   // That the machine stalls is no failure of the Worker's.
   bePatient()
+  // Healthy from here on, for longer than this takes.
+  expect((await worker.api('POST', '/v1/rollup')).status).toBe(200)
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (requests) => {
       await Promise.all(requests.map((request) => send(...request)))
