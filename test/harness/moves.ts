@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
+import { type ImportRow, importCounts } from '../../src/counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../../src/counters/changes/move-counter.ts'
 import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import { rangeOf } from '../../src/counters/ranges.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { type RollUpOptions, type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { applyBatch, type Increment, makeBatch } from '../../src/counters/write/apply-batch.ts'
@@ -85,6 +87,13 @@ export const countOn = (
 export function rollUpAt(db: Database, at = new Date(), options: Partial<RollUpOptions> = {}): Promise<RollUpSummary> {
   const whole = { at, pageSlots: 5_000, maxStatements: 1_000, maxSeconds: 60, lease: false, ...options }
   return rollUp({ db, cache: null }, whole)
+}
+
+/** Imports rows of any ranges, each range by itself. */
+export async function importAll(db: Database, rows: readonly ImportRow[], at: Date): Promise<void> {
+  for (const part of Map.groupBy(rows, ({ counter }) => rangeOf(counter.recordId, db.ranges)).values()) {
+    await importCounts({ db, cache: null }, part, { id: random63(), at })
+  }
 }
 
 /** The counts of counters. */

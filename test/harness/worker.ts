@@ -3,6 +3,8 @@ import { env as configured } from 'cloudflare:workers'
 import { beforeAll, inject } from 'vitest'
 import { localCounters } from '../../local/worker/local-counters.ts'
 import type { Bindings } from '../../src/config/bindings.ts'
+import { hash64 } from '../../src/counters/ids.ts'
+import { rangeOf } from '../../src/counters/ranges.ts'
 import worker from '../../src/index.ts'
 import { isolateOf } from '../../src/isolate.ts'
 import type { PLANS } from '../../src/plans.ts'
@@ -91,6 +93,16 @@ export class TestWorker {
   /** Imports counts. */
   async bring(counters: unknown, idempotencyKey: string = crypto.randomUUID()): Promise<Response> {
     return this.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': idempotencyKey })
+  }
+
+  /** Imports counts of any ranges, as the command does. */
+  async bringAll(counters: readonly { key: string }[]): Promise<void> {
+    const ids = await Promise.all(counters.map(({ key }) => hash64(key)))
+    const parts = Map.groupBy(counters, (_, index) => rangeOf(ids[index]!, inject('ranges')))
+    for (const part of parts.values()) {
+      const response = await this.bring(part)
+      if (response.status !== 200) throw new Error(await response.text())
+    }
   }
 
   /** Reads a counter. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'
+import { keysOfOneRange } from '../ranges-of-keys.ts'
 
 stopClockOfFile()
 const { db, worker } = sharedWorker({
@@ -94,19 +95,20 @@ describe('POST /v1/imports', () => {
 
   it('is refused as a whole if a counter would leave 64 bits', async () => {
     const largest = '9223372036854775807'
-    expect((await worker.bring([{ type: 'page_view', key: 'full', count: largest }])).status).toBe(200)
+    const [full, beside] = (await keysOfOneRange('large/', 2, db.ranges)) as [string, string]
+    expect((await worker.bring([{ type: 'page_view', key: full, count: largest }])).status).toBe(200)
     const response = await worker.bring([
-      { type: 'page_view', key: 'beside', count: 1 },
-      { type: 'page_view', key: 'full', count: 1 },
+      { type: 'page_view', key: beside, count: 1 },
+      { type: 'page_view', key: full, count: 1 },
     ])
     await expectProblem(response, 422, 'count_out_of_range')
-    expect(await count('beside')).toBe(0)
+    expect(await count(beside)).toBe(0)
   })
 
   it('lists none of its counters if it fails', async () => {
     await db.behave({ faults: [{ action: 'error', errno: 1114, match: 'INTO counter_adjustments', times: 100 }] })
     const response = await worker.bring(
-      ['a', 'b'].map((key) => ({ type: 'page_view', key: `failed/${key}`, count: 1 })),
+      (await keysOfOneRange('failed/', 2, db.ranges)).map((key) => ({ type: 'page_view', key, count: 1 })),
     )
     await db.behave()
     await expectProblem(response, 503, 'database_unavailable')

@@ -85,7 +85,7 @@ describe('A ranking between two days, or of a prefix', () => {
       const day = dayText(FIRST_DAY + random(1_000) * DAY_MS)
       views.push({ key: POSTS[random(POSTS.length)]!, day, count: 1 + random(1_000_000) })
     }
-    expect((await worker.bring(views.map((view) => ({ type: 'post', ...view })))).status).toBe(200)
+    await worker.bringAll(views.map((view) => ({ type: 'post', ...view })))
     await worker.add('post', { '/blog/less': -5 })
     await worker.api('POST', '/v1/rollup')
   })

@@ -10,9 +10,8 @@ import { countOf } from '../../../harness/moves.ts'
 import { surely } from '../../../harness/surely.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
-/** In different ranges. */
 const counters = Array.from({ length: 6 }, (_, i): CounterAddress => {
-  return { recordType: 1, recordId: BigInt.asUintN(64, BigInt(i) * 0x9e3779b97f4a7c15n), name: `/key/${i}` }
+  return { recordType: 1, recordId: BigInt(i) + 1n, name: `/key/${i}` }
 })
 const row = (counter: number, count: bigint, day?: Date): ImportRow => {
   return { counter: counters[counter]!, count, day: day ?? null }

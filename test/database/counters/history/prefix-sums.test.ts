@@ -12,7 +12,7 @@ import { countIn, readCounters } from '../../../../src/counters/read/read-counte
 import { beside } from '../../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
-import { move, rollUpAt } from '../../../harness/moves.ts'
+import { importAll, move, rollUpAt } from '../../../harness/moves.ts'
 
 const TYPE = { recordType: 1 } as const
 const PREFIX = 'app-'
@@ -134,7 +134,7 @@ describe('The history of a prefix', () => {
     await count(counters.slice(0, 2), 7n)
     await rollUpAt(db, new Date('2026-11-01T00:10:00Z'))
     const rows = counters.map((counter, i) => ({ counter, count: BigInt(i), day: DAY }))
-    await importCounts({ db, cache: null }, rows, options())
+    await importAll(db, rows, NOW)
     for (const by of ['hour', 'day', 'week', 'month'] as HistoryUnit[]) {
       for (const timeZone of ['UTC', 'America/New_York', 'Asia/Kathmandu']) {
         const range = historyRange({ by, timeZone, from: '2026-10-30', to: '2026-11-05' }, NOW)

@@ -8,7 +8,7 @@ import { rowsByRange } from '../../../../src/counters/ranges.ts'
 import { type ExportPage, type ExportRow, exportCounts } from '../../../../src/counters/read/export.ts'
 import { leastRollUpStatements } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countAll, countOf, rollUpAt } from '../../../harness/moves.ts'
+import { countAll, countOf, importAll, rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
@@ -147,7 +147,7 @@ describe('An export', () => {
       const imported = rows.map(({ recordId, name, count, day }) => {
         return { counter: { recordType: 1, recordId, name: name! }, count, day: day === null ? null : new Date(day) }
       })
-      await importCounts({ db: elsewhere, cache: null }, imported, { id: random63(), at: NOW })
+      await importAll(elsewhere, imported, NOW)
       const again = await all((after) =>
         exportCounts(elsewhere, { recordType: 1, after, limit: 9, by: 'day', now: NOW }),
       )
