@@ -151,20 +151,20 @@ describe('For a token', () => {
       other: await get('/?type=page_view'),
     }
   }
-  const CHANGES = /id="(?:set|reset|confirm|roll-up)"/
+  const CHANGES = /id="(?:set|reset|confirm)"/
 
   it('that may only read, nothing can be changed', async () => {
     const { overview, counter } = await pagesFor('read')
     for (const page of [overview, counter]) {
       expect(page).not.toMatch(CHANGES)
-      expect(page).toContain('id="pending"')
+      expect(page).toContain('id="problems"')
       expect(page).toContain('?type=page_view')
     }
   })
 
   it('that is limited to a type, there are no other types and no status', async () => {
     const { overview, counter, other } = await pagesFor('manage:invoice')
-    for (const page of [overview, counter]) expect(page).not.toMatch(/page_view|id="pending"|id="roll-up"/)
+    for (const page of [overview, counter]) expect(page).not.toMatch(/page_view|id="problems"/)
     expect(overview).toContain('data-type="invoice"')
     expect(counter).toContain('id="set"')
     expect(other).toContain('Your token may not see this type')
@@ -173,7 +173,7 @@ describe('For a token', () => {
 
   it('that may manage, everything is there', async () => {
     const { overview, counter, other } = await pagesFor('manage')
-    for (const page of [overview, counter, other]) expect(page).toContain('id="roll-up"')
+    for (const page of [overview, counter, other]) expect(page).toContain('id="problems"')
     for (const id of ['set', 'reset', 'confirm']) expect(counter).toContain(`id="${id}"`)
   })
 })

@@ -31,7 +31,9 @@ describe('POST /v1/counters/:type/:key', () => {
 
   it('returns a count of null if it has counted but cannot read the count', async () => {
     await worker.api('POST', '/v1/counters/page_view/unread')
-    await db.behave({ faults: [{ action: 'error', errno: 2013, match: 'FROM counters AS n', times: 3 }] })
+    await db.behave({
+      faults: [{ action: 'error', errno: 2013, match: '(FROM counters AS n|AS part, count, rolled_up_at)', times: 3 }],
+    })
     const response = await worker.api('POST', '/v1/counters/page_view/unread?return=count', { by: 4 })
     await db.behave()
     expect([response.status, response.headers.get('X-Hit')]).toEqual([200, 'counted'])
