@@ -80,7 +80,11 @@ export async function makeTables(db: Executor, migrations: readonly Migration[] 
 
 /** Records that the tables are of this version. @throws {MigrationStopped} if a table is missing */
 export async function recordVersion(db: Executor, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
-  if (!(await readPending(db, migrations)).complete) throw new MigrationStopped(INCOMPLETE)
+  // vttablet may know a new table only some time after the statement that made it has ended.
+  for (let left = 10; !(await readPending(db, migrations)).complete; left--) {
+    if (left === 0) throw new MigrationStopped(INCOMPLETE)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
   await db.execute(
     'INSERT INTO schema_version (id, version, made_at) VALUES (1, ?, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE version = GREATEST(version, VALUES(version))',
     [Math.max(...migrations.map(versionOf))],
