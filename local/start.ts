@@ -236,7 +236,7 @@ ${sites}
 
 To see a chart of real numbers, replay an access log (--dated counts its requests on their own days instead of today):
   ${replayCommand()}
-Or visit some pages of the demo site. Then open the dashboard, sign in, and press "Roll up now".
+Or visit some pages of the demo site. Then open the dashboard and sign in. Each full minute, a roll-up brings its numbers up to date.
 
 Count a page view, as a browser does:
   curl -i ${url}/hit -A 'Mozilla/5.0 (X11) Firefox/145' -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'

@@ -79,7 +79,7 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
 }
 
 /**
- * Deletes at least one page of counters and one of types, whatever pruning took. Returns whether none is left. Deletes none while a
+ * Deletes at least one page of counters and one of types, even if pruning used up the budget. Returns whether none is left. Deletes none while a
  * wrong setting hides how long hours are kept.
  */
 async function runExpiry(config: Config, db: CountedDatabase, at: Date): Promise<boolean> {

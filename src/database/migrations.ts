@@ -16,10 +16,9 @@ const ALREADY_DONE = [1060, 1061]
 /** How vtgate refuses DDL on a branch with safe migrations (Vitess go/vt/vtgate/engine/ddl.go), even IF NOT EXISTS. */
 const NO_DIRECT_DDL = /direct DDL is disabled/
 
-/** Reads the version, and fails unless every table is there and is ours: it has the column that its rows are sharded by. */
+/** Reads the version. Fails unless every table exists and has the column it is sharded by. HEX: vtgate wants one type. */
 const READ_TABLES = [
   "SELECT CONCAT_WS(' ', version, made_at) AS recorded FROM schema_version",
-  // HEX makes the type that of the first column, for vtgate.
   ...Object.entries(TABLES).map(([table, column]) => `SELECT HEX(${column}) FROM ${table} WHERE 1 = 0`),
 ].join(' UNION ALL ')
 

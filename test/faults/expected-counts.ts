@@ -62,7 +62,7 @@ export class ExpectedCounts {
     }
   }
 
-  /** The same for the counter that stands for those that it is added up with. */
+  /** The same increment, for the first counter of its group: counts of a group are compared as one sum. */
   #addedUp(increment: Increment): Increment {
     return { ...increment, ...this.#groups.get(nameOf(increment))?.[0] }
   }

@@ -29,10 +29,7 @@ export function consistencyOf({ pending }: Pick<Reading, 'pending'>): 'exact' | 
   return pending === null ? 'rolled' : 'exact'
 }
 
-/**
- * Reads at most `MAX_READ` counters of any types, in the order given. In a list, a counter without a row reads as zeros: every one
- * that counts has one.
- */
+/** Reads at most `MAX_READ` counters of any types, in the order given. In a list, one without a row reads as zeros. */
 export async function readCounters(
   db: Executor,
   counters: readonly CounterAddress[],

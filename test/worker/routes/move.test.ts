@@ -107,7 +107,7 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
     expect([await count('one'), await count('two')]).toEqual([1, 2])
   })
 
-  it.each(['rename', 'merge'])('leave no new key if a %s fails, whatever fails', async (kind) => {
+  it.each(['rename', 'merge'])('leave no new key if a %s fails', async (kind) => {
     await add('whence', 1)
     const fails = [{ action: 'error', errno: 1114, match: 'INTO slotted_counters', times: 100 } as const]
     const change = () => (kind === 'rename' ? rename('whence', 'whither') : merge('whence', 'whither'))

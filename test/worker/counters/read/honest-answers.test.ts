@@ -40,7 +40,7 @@ describe('Readings that fail or take too long', () => {
   })
 })
 
-describe('An answer that is kept for whoever has no token', () => {
+describe('An answer that is kept for callers without a token', () => {
   /** The count, or the sum of what is listed, and what the answer says of itself. */
   const said = (answer: Record<string, unknown>) => {
     const { points, counters = points, count, consistency, asOf } = answer
