@@ -66,21 +66,21 @@ CREATE TABLE IF NOT EXISTS counter_history (
   KEY period_start (period_start)
 );
 
--- The history by calendar: the count of each counter in a day, a week and a month (UTC). The transactions that write the hours
--- of counter_history write these sums too. So no reader adds up thousands of rows, and old hours can be deleted. Days are the
--- base of the history: weeks and months are sums of days, and hours are parts of days.
+-- The history by calendar: the count of each counter in a day and in a month (UTC). The transactions that write the hours of
+-- counter_history write these sums too. So no reader adds up thousands of rows, and old hours can be deleted. Days are the base of
+-- the history: a month is the sum of its days, and hours are parts of days. A week is seven days.
 CREATE TABLE IF NOT EXISTS counter_periods (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
-  period TINYINT UNSIGNED NOT NULL COMMENT '1: day, 2: week from Monday, 3: month',
+  period TINYINT UNSIGNED NOT NULL COMMENT '1: day, 2: month',
   period_start DATE NOT NULL COMMENT 'first day, UTC',
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, record_id, period, period_start),
-  -- The counters of a type in the order of their counts in one period.
+  -- The counters of a type in the order of their counts in one period. Rankings of several periods add up its entries.
   KEY ranking (record_type, period, period_start, count)
 );
 
--- The history of whole types: the count of all counters of a type in an hour, a day, a week and a month (UTC). Only roll-ups
+-- The history of whole types: the count of all counters of a type in an hour, a day and a month (UTC). Only roll-ups
 -- and changes of counters write here, a few rows each.
 --
 -- A period's count is the sum of its rows. Each roll-up lane has a row of its own, so that transactions that run side by side
@@ -88,8 +88,8 @@ CREATE TABLE IF NOT EXISTS counter_periods (
 -- commits with them.
 CREATE TABLE IF NOT EXISTS type_history (
   record_type SMALLINT UNSIGNED NOT NULL,
-  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: week from Monday, 3: month, 4: all adjustments',
-  period_start DATETIME NOT NULL COMMENT 'UTC; 1970-01-01 for period 4',
+  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: month, 3: all adjustments',
+  period_start DATETIME NOT NULL COMMENT 'UTC; 1970-01-01 for period 3',
   range_lane BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range, plus the number of the lane',
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, period, period_start, range_lane)

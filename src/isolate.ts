@@ -4,15 +4,6 @@ import { companionsOf } from './config/companions.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { ConfigurationError } from './config/mistakes.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
-import {
-  MAX_PENDING_OF_TYPE,
-  MAX_PUBLIC_PENDING_OF_TYPE,
-  readSum,
-  type SumOf,
-  type SumOptions,
-  type SumReading,
-} from './counters/history/read-sum.ts'
-import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
 import { AddressCache, type CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { NewKeyBudgets } from './counters/keys/new-key-budgets.ts'
@@ -20,6 +11,15 @@ import { MAX_PUBLIC_ROWS, TooManyKeys } from './counters/keys/prefix.ts'
 import type { TotalsStore } from './counters/ledger/totals.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
+import {
+  MAX_PENDING_OF_TYPE,
+  MAX_PUBLIC_PENDING_OF_TYPE,
+  readSum,
+  type SumOf,
+  type SumOptions,
+  type SumReading,
+} from './counters/read/read-sum.ts'
+import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/read/recent-period.ts'
 import { loadOf, ReadsByRange, RolledCache, SharedReads } from './counters/read/shared-reads.ts'
 import { CommitByRange } from './counters/write/commit-by-range.ts'
 import { SlotPool } from './counters/write/flush-group.ts'

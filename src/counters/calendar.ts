@@ -1,8 +1,8 @@
-/** The UTC periods of the history; numbers as stored. */
-export const PERIODS = { hour: 0, day: 1, week: 2, month: 3 } as const
+/** The UTC periods of the history; numbers as stored. A week is seven days. */
+export const PERIODS = { hour: 0, day: 1, month: 2 } as const
 
 /** The number and start of the row that sums a type's adjustments, stored beside the periods of its history. */
-export const ADJUSTMENTS_SUM = 4
+export const ADJUSTMENTS_SUM = 3
 export const NO_PERIOD = '1970-01-01 00:00:00'
 
 export type CalendarPeriod = keyof typeof PERIODS
@@ -29,13 +29,18 @@ export function timeText(at: Date | number): string {
 }
 
 /** The start of the period that contains an instant. Weeks begin on Monday (ISO 8601). */
-export function startOf(period: CalendarPeriod, at: Date): Date {
+export function startOf(period: CalendarPeriod | 'week', at: Date): Date {
   const start = new Date(at)
   if (period === 'hour') start.setUTCMinutes(0, 0, 0)
   else start.setUTCHours(0, 0, 0, 0)
   if (period === 'week') start.setUTCDate(start.getUTCDate() - ((start.getUTCDay() + 6) % 7))
   if (period === 'month') start.setUTCDate(1)
   return start
+}
+
+/** The start of the first hour that begins at an instant or later, in milliseconds since 1970. */
+export function hourFrom(at: number): number {
+  return Math.ceil(at / HOUR_MS) * HOUR_MS
 }
 
 /** The first day of the month that is so many months later. Midnights in UTC, in milliseconds since 1970. */

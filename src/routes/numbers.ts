@@ -1,8 +1,6 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import type { Token } from '../config/tokens.ts'
-import { CHART_UNITS, PERIOD_NAMES } from '../counters/history/comparison.ts'
-import type { Executor } from '../database/database.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
@@ -11,6 +9,8 @@ import { logFailure } from '../http/problem-response.ts'
 import { revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { openConfigured } from '../isolate.ts'
+import type { Caller } from '../service/caller.ts'
+import { CHART_UNITS, PERIOD_NAMES } from '../service/chosen-period.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import { numbersElement } from '../views/dashboard/numbers.ts'
@@ -39,7 +39,7 @@ export const numbers = (app: HonoApp) =>
     const type = configuredType(c.get('isolate'), name)
     if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
     checkTypes(c, name)
-    const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, callerOf(c).db, asked)
+    const answer = await pageNumbers({ type, key, types: typesOf(c, c.get('token')!) }, callerOf(c), asked)
     keepVisitorZone(c, asked.tz)
     return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
   })
@@ -68,7 +68,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<s
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
-    return numbersElement(tz, await pageNumbers(c, page, db, { ...view, find, rows: DEFAULT_ROWS }))
+    return numbersElement(tz, await pageNumbers(page, { ...callerOf(c), db }, { ...view, find, rows: DEFAULT_ROWS }))
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.
     const problem = problemOf(error)
@@ -77,8 +77,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<s
   }
 }
 
-function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: Executor, asked: AskedNumbers) {
-  const { config, addresses } = c.get('isolate')
-  const source = { db, asked, now: new Date(), config, isPublic: false }
-  return key === undefined ? typeNumbers(source, type, types) : counterNumbers(source, addresses, { type, key, types })
+function pageNumbers({ type, key, types }: Page, caller: Caller, asked: AskedNumbers) {
+  const source = { caller, asked, now: new Date(), isPublic: false }
+  return key === undefined ? typeNumbers(source, type, types) : counterNumbers(source, { type, key, types })
 }

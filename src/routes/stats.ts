@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS } from '../counters/calendar.ts'
-import { PERIOD_NAMES, type PeriodName } from '../counters/history/comparison.ts'
 import { knownTimeZone } from '../counters/history/history-range.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
 import { readVerification } from '../counters/verify/daily-round.ts'
@@ -11,6 +10,7 @@ import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { InvalidInput } from '../schemas.ts'
+import { PERIOD_NAMES, type PeriodName } from '../service/chosen-period.ts'
 import { choice } from '../service/shared-fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
@@ -80,12 +80,11 @@ function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick
 }
 
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
-  const { config } = c.get('isolate')
   const now = new Date()
-  const source = { db: callerOf(c).db, asked, now, config, isPublic: true }
+  const source = { caller: callerOf(c), asked, now, isPublic: true }
   const [{ timeZone, figures, chart, total, list, also }, { agreedAt }] = await Promise.all([
     typeNumbers(source, type, publicTypes(c)),
-    readVerification(source.db),
+    readVerification(source.caller.db),
   ])
   const checked = checkedText(agreedAt, now, knownTimeZone(timeZone))
   // Named one by one, so that what is added for the dashboard stays there.

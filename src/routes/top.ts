@@ -1,18 +1,15 @@
 import * as v from 'valibot'
-import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
-import { MAX_TOP, readPrefixRanking, readRanking, readTop } from '../counters/history/ranking.ts'
-import type { RankedCounter } from '../counters/keys/counter-address.ts'
-import { MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
+import { selectionOf } from '../counters/history/selection.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
-import type { Caller } from '../service/caller.ts'
 import type { ParametersOf } from '../service/check-input.ts'
-import { readKept, saidOf } from '../service/read.ts'
+import { MAX_TOP, readTop } from '../service/ranking.ts'
+import { saidOf } from '../service/read.ts'
 import { choice, consistencyFields, dateField, limitField, prefixField } from '../service/shared-fields.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
@@ -39,7 +36,7 @@ export const topCountersContract = () =>
     tag: 'Reading',
     summary: 'Top counters',
     description:
-      'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. Without a token, a ranking of a prefix or between two days may be ten seconds old.',
+      'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. A day, a month and all time are read from an index. Other rankings may be a minute old, and are refused above 200,000 counts, or 20,000 without a token.',
     answers: ok(
       'The counters, highest count first.',
       namedObject('Top', {
@@ -47,10 +44,6 @@ export const topCountersContract = () =>
         period: described(v.picklist([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
         start: v.nullable(instant),
         end: described(v.nullable(instant), 'Exclusive.'),
-        certain: described(
-          v.boolean(),
-          'False if a counter may be missing: of very many counters, only the first of each month, week or day are compared. The counts are exact.',
-        ),
         counters: v.array(v.strictObject({ key: v.string(), count })),
         ...consistencyFields('rolled'),
       }),
@@ -66,7 +59,6 @@ export const topCountersContract = () =>
           period: 'month',
           start: '2026-01-01T00:00:00.000Z',
           end: '2026-02-01T00:00:00.000Z',
-          certain: true,
           counters: [],
           consistency: 'rolled',
         },
@@ -80,7 +72,6 @@ export const topCountersContract = () =>
           period: 'custom',
           start: '2026-01-01T00:00:00.000Z',
           end: '2027-01-01T00:00:00.000Z',
-          certain: true,
           counters: [{ key: '/blog/hello', count: 218 }],
           consistency: 'rolled',
         },
@@ -105,14 +96,16 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
   const prefix = await askedPrefix(c, type, query.prefix)
   // Strangers may choose other days each time, so these are as costly as several readings.
   if (prefix !== null || asked.period === 'custom') await limitReading(c, READINGS)
-  const { counters, certain, asOf } = await ranking(caller, type, prefix, asked, query.limit)
+  const { start, end } = asked
+  const period = start === null ? null : selectionOf({ from: start, to: end, firstDay: start, nextDay: end })
+  const of = { recordType: type.recordType, name: prefix ?? '' }
+  const { counters, asOf } = await readTop(caller, of, period, query.limit)
   const instantOf = (at: number | null) => (at === null ? null : new Date(at).toISOString())
   const answer = {
     type: type.name,
     period: asked.period,
-    start: instantOf(asked.start),
-    end: instantOf(asked.end),
-    certain,
+    start: instantOf(start),
+    end: instantOf(end),
     counters: counters.map(({ name, count }) => ({ key: name, count })),
     ...saidOf('rolled', asOf),
   }
@@ -151,30 +144,4 @@ function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPe
   const start = startOf(period, new Date(date ?? now)).getTime()
   const end = period === 'month' ? monthsLater(start, 1) : start + (period === 'week' ? 7 : 1) * DAY_MS
   return { period, start, end }
-}
-
-/** @throws {TooManyKeys} */
-async function ranking(
-  caller: Caller,
-  type: CounterType,
-  prefix: string | null,
-  asked: AskedPeriod,
-  limit: number,
-): Promise<{ counters: RankedCounter[]; certain: boolean; asOf: string | null }> {
-  const { db } = caller
-  const { period, start, end } = asked
-  if (prefix === null && period !== 'custom') {
-    const part = period === 'all' ? null : { period, start }
-    return { counters: await readTop(db, type, part, limit), certain: true, asOf: null }
-  }
-  const days = start === null ? null : { from: start, to: end, firstDay: start, nextDay: end }
-  // All keys of a prefix are ranked anyway, so one answer is for every limit.
-  const most = prefix === null ? limit : MAX_TOP
-  const { value, asOf } = await readKept(caller, ['top', type.recordType, prefix, start, end, most], async () => {
-    if (prefix === null) return readRanking(db, type, days!, most)
-    const of = { recordType: type.recordType, name: prefix }
-    const maxRows = (await caller.hasToken()) ? undefined : MAX_PUBLIC_ROWS
-    return { counters: await readPrefixRanking(db, of, days, { limit: most, maxRows }), certain: true }
-  })
-  return { ...value, counters: value.counters.slice(0, limit), asOf }
 }

@@ -1,20 +1,23 @@
 import * as v from 'valibot'
+import type { Config } from '../config/config.ts'
 import type { CounterType } from '../config/counter-types.ts'
-import { DAY_MS, dayText } from '../counters/calendar.ts'
+import { DAY_MS, dayText, startOf } from '../counters/calendar.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import {
   DEFAULT_POINTS,
   HISTORY_UNITS,
   type HistoryRange,
   historyRange,
+  periodAt,
   TIME_RULE,
 } from '../counters/history/history-range.ts'
-import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
-import { sumOf } from '../counters/history/read-sum.ts'
-import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
+import { type AskedHistory, countsOf, readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
+import { countRows } from '../counters/history/rows-sql.ts'
+import { selectionsOf } from '../counters/history/selection.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
-import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
+import { checkPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
+import { type SumOf, sumOf } from '../counters/read/read-sum.ts'
 import { described, instant } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
 import type { ParametersOf } from './check-input.ts'
@@ -53,16 +56,18 @@ export type HistoryAnswer = Awaited<ReturnType<typeof counterHistory>>['history'
 export async function counterHistory(caller: Caller, counter: CounterAddress, query: HistoryQuery) {
   const now = new Date()
   const range = askedRange(query, now)
+  const { rows, ...asked } = askedRows(caller, range)
   const mostPending = (await caller.hasToken()) ? MAX_PENDING : MAX_PUBLIC_PENDING
   const read = async () => {
-    const { counts, adjustments, exact } = await readCounterHistory(caller.db, counter, range, now, mostPending)
+    const history = await readCounterHistory(caller.db, counter, asked, betweenOf(range), mostPending)
+    const exact = history.pending !== null || periodAt(range, now.getTime()) === undefined
     return {
-      ...periodsAnswer(range, counts),
-      adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count })),
+      ...periodsAnswer(range, countsOf(range, history, now.getTime())),
+      adjustments: history.adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count })),
       consistency: exact ? ('exact' as const) : ('rolled' as const),
     }
   }
-  const isLong = rowsOf(caller, range) > MOST_ROWS_OF_COUNTER
+  const isLong = rows > MOST_ROWS_OF_COUNTER
   const question = ['history', ...questionOf(range), counterId(counter)]
   const { value, asOf } = await readKept(caller, isLong ? question : null, read)
   return { history: { ...value, ...saidOf(value.consistency, asOf) }, maxAge: maxAgeOf(range, now) }
@@ -78,9 +83,12 @@ export async function typeHistory(
   const now = new Date()
   const range = askedRange(query, now)
   const of = await sumOf(recordType, prefix)
-  const rows = rowsOf(caller, range)
-  const limit = (await caller.hasToken()) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
-  const read = async () => periodsAnswer(range, await readSumHistory(caller.db, of, range, limit))
+  const { rows, ...asked } = askedRows(caller, range)
+  const hasToken = await caller.hasToken()
+  const read = async () => {
+    await checkSum(caller, of, asked, hasToken)
+    return periodsAnswer(range, countsOf(range, await readSumHistory(caller.db, of, asked), now.getTime()))
+  }
   const isLong = prefix !== null || rows * MAX_LANES * caller.isolate.config.ranges > MOST_ROWS
   const question = ['history', ...questionOf(range), recordType, prefix]
   const { value, asOf } = await readKept(caller, isLong ? question : null, read)
@@ -114,10 +122,16 @@ export async function chartHistory(
   // By default, months are twelve.
   const from = by === 'month' ? undefined : dayText(now.getTime() - (points - 1) * DAY_MS)
   const range = askedRange({ by, from, to: undefined, tz: 'UTC' }, now)
+  const { rows: _, ...asked } = askedRows(caller, range)
   const read = async () => {
-    if (!('prefix' in of)) return (await readCounterHistory(caller.db, of, range, now, MAX_PUBLIC_PENDING)).counts
-    const limit = { rows: rowsOf(caller, range) + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
-    return readSumHistory(caller.db, await sumOf(recordType, of.prefix), range, limit)
+    const ofCounter = () =>
+      readCounterHistory(caller.db, of as CounterAddress, asked, betweenOf(range), MAX_PUBLIC_PENDING)
+    const ofSum = async (prefix: string | null) => {
+      const sum = await sumOf(recordType, prefix)
+      await checkSum(caller, sum, asked, false)
+      return readSumHistory(caller.db, sum, asked)
+    }
+    return countsOf(range, 'prefix' in of ? await ofSum(of.prefix) : await ofCounter(), now.getTime())
   }
   const about = 'prefix' in of ? [recordType, of.prefix] : [counterId(of)]
   const { value } = await readForAll(caller, ['chart', ...questionOf(range), ...about], CHART_KEPT_MS, read)
@@ -128,10 +142,26 @@ function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange
   return historyRange({ by, timeZone: tz, from, to }, now)
 }
 
-/** The most rows that a range has for each key. */
-function rowsOf({ isolate }: Caller, range: HistoryRange): number {
-  return mostRows(sourcesOf(range), isolate.config.history.hourDays)
+/** What to read for a range. `rows`: the most of each key */
+function askedRows({ isolate }: Caller, range: HistoryRange): AskedHistory & { rows: number } {
+  const [selections, hoursFrom] = [selectionsOf(range), firstHour(isolate.config)]
+  return { selections, hoursFrom, rows: countRows(selections, hoursFrom) }
 }
+
+/** The first hour that is read, in milliseconds since 1970. Of those that are about to expire, only the day before. */
+export function firstHour({ mayExpire, history }: Config): number {
+  if (!mayExpire) return 0
+  return startOf('day', new Date(Date.now() - (history.hourDays + 1) * DAY_MS)).getTime()
+}
+
+/** Few counters have something in every hour, so for callers with a token only days and months count. @throws {TooManyKeys} */
+async function checkSum({ db }: Caller, of: SumOf, { selections, hoursFrom }: AskedHistory, hasToken: boolean) {
+  if (of.name === '') return
+  const rows = countRows(selections, hasToken ? Number.POSITIVE_INFINITY : hoursFrom)
+  await checkPrefix(db, of, hasToken ? { rows } : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS })
+}
+
+const betweenOf = ({ edges }: HistoryRange) => ({ from: edges[0]!, to: edges.at(-1)! })
 
 function questionOf({ by, zone, edges }: HistoryRange) {
   return [by, zone.name, edges[0]!, edges.at(-1)!]

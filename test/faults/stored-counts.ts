@@ -8,7 +8,7 @@ import { verifyAll } from '../harness/verify-all.ts'
 interface StoredCount {
   count: bigint
   pending: bigint
-  /** The sums of its hours, days, weeks and months, each with the adjustments added. */
+  /** The sums of its hours, days and months, each with the adjustments added. */
   histories: bigint[]
 }
 
@@ -16,19 +16,19 @@ interface StoredCount {
 export async function readStoredCounts(db: Executor): Promise<Map<string, StoredCount>> {
   const { rows } = await db.execute(
     `SELECT record_type, record_id, SUM(total) AS total, SUM(pending) AS pending,
-       SUM(hours) AS hours, SUM(days) AS days, SUM(weeks) AS weeks, SUM(months) AS months FROM (
-       SELECT record_type, record_id, count AS total, 0 AS pending, 0 AS hours, 0 AS days, 0 AS weeks, 0 AS months
+       SUM(hours) AS hours, SUM(days) AS days, SUM(months) AS months FROM (
+       SELECT record_type, record_id, count AS total, 0 AS pending, 0 AS hours, 0 AS days, 0 AS months
          FROM counters
-       UNION ALL SELECT record_type, record_id, 0, count, 0, 0, 0, 0 FROM slotted_counters
-       UNION ALL SELECT record_type, record_id, 0, 0, count, 0, 0, 0 FROM counter_history
-       UNION ALL SELECT record_type, record_id, 0, 0, 0, IF(period = 1, count, 0), IF(period = 2, count, 0), IF(period = 3, count, 0)
+       UNION ALL SELECT record_type, record_id, 0, count, 0, 0, 0 FROM slotted_counters
+       UNION ALL SELECT record_type, record_id, 0, 0, count, 0, 0 FROM counter_history
+       UNION ALL SELECT record_type, record_id, 0, 0, 0, IF(period = 1, count, 0), IF(period = 2, count, 0)
          FROM counter_periods
-       UNION ALL SELECT record_type, record_id, 0, 0, count, count, count, count FROM counter_adjustments) AS parts
+       UNION ALL SELECT record_type, record_id, 0, 0, count, count, count FROM counter_adjustments) AS parts
      GROUP BY record_type, record_id`,
   )
   const counts = rows.map((row): [string, StoredCount] => {
     const pending = toBigInt(row.pending)
-    const histories = [row.hours, row.days, row.weeks, row.months].map(toBigInt)
+    const histories = [row.hours, row.days, row.months].map(toBigInt)
     const stored = { count: toBigInt(row.total) + pending, pending, histories }
     return [counterId({ recordType: Number(row.record_type), recordId: toBigInt(row.record_id) }), stored]
   })
@@ -36,7 +36,7 @@ export async function readStoredCounts(db: Executor): Promise<Map<string, Stored
 }
 
 /**
- * Checks that nothing is pending, and that each total equals the sum of its hours, days, weeks and months.
+ * Checks that nothing is pending, and that each total equals the sum of its hours, days and months.
  *
  * @param hourDays days for which hours are kept; then only the operators' own check looks at hours. Default: all are kept.
  */

@@ -49,8 +49,6 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO slotted_counters … count + VALUES(count)': 'list',
   'INSERT INTO type_history': 'list',
   'SELECT part, at, SUM(number) AS count … FROM counters': 'all shards',
-  "SELECT CONCAT_WS(' ', 'week' … FROM counter_periods": 'single shard',
-  "SELECT CONCAT_WS(' ', 'week' … FROM type_history": 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM type_history': 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM counters': 'all shards',
   'SELECT 1 FROM counters': 'all shards',

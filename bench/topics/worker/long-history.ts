@@ -25,7 +25,7 @@ export async function fillHistory({ server, database }: Pick<Deployment, 'server
   const rows = new Map<string, number>()
   const first = Math.floor(now / DAY_MS) - Math.floor(YEARS * 365.2425)
   for (let day = first; day * DAY_MS <= now; day++) {
-    for (const period of ['day', 'week', 'month'] as const) {
+    for (const period of ['day', 'month'] as const) {
       const row = `${PERIODS[period]},'${text(startOf(period, new Date(day * DAY_MS)).getTime())}'`
       rows.set(row, (rows.get(row) ?? 0) + 24 * PER_HOUR)
     }

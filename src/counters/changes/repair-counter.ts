@@ -6,7 +6,7 @@ import { laneOf } from '../ranges.ts'
 import { counterMismatches, firstDayWithHours, type Mismatch, typeMismatches } from '../verify/verify-page.ts'
 import { ChangeRefused, makeChange } from './change.ts'
 
-/** The most statements of one attempt: read, hours, weeks and months, type, adjustment. */
+/** The most statements of one attempt: read, hours, months, type, adjustment. */
 const ATTEMPT_STATEMENTS = 5
 
 /** The most days of the type that one repair rebuilds. */
@@ -22,9 +22,9 @@ export interface Repair {
 }
 
 /**
- * Makes sums agree, in one transaction. The days of a counter are the truth for its weeks, months and hours, its total for the
+ * Makes sums agree, in one transaction. The days of a counter are the truth for its months and hours, its total for the
  * count: what the total has beyond days and adjustments is recorded as an adjustment. The counters are the truth for the days of
- * their type, its days for its weeks and months.
+ * their type, its days for its months.
  *
  * Counting goes on meanwhile: a roll-up changes both sides of each sum, so the differences stay as they were read. Two repairs of
  * the same type at once would both add the difference of the type.
@@ -70,16 +70,16 @@ function corrections(ofCounter: readonly Mismatch[], ofType: readonly Mismatch[]
       const hour = { period: PERIODS.hour, start: `${start} 00:00:00`, amount }
       rows.ofCounter.push(hour)
       rows.ofType.push(hour)
-    } else rows.ofCounter.push({ period: PERIODS[what as 'week'], start: start!, amount })
+    } else rows.ofCounter.push({ period: PERIODS[what as 'month'], start: start!, amount })
   }
   for (const { what, start, is, shouldBe } of ofType) {
     const amount = shouldBe - is
     if (what === 'adjustments') rows.ofType.push({ period: ADJUSTMENTS_SUM, start: NO_PERIOD, amount })
     else if (what === 'hour') rows.ofType.push({ period: PERIODS.hour, start: timeText(new Date(start!)), amount })
     else rows.ofType.push({ period: PERIODS[what as 'day'], start: start!, amount })
-    // Its week and month are sums of days.
-    for (const unit of what === 'day' ? (['week', 'month'] as const) : []) {
-      rows.ofType.push({ period: PERIODS[unit], start: timeText(startOf(unit, new Date(start!))), amount })
+    if (what === 'day') {
+      // Its month is the sum of its days.
+      rows.ofType.push({ period: PERIODS.month, start: timeText(startOf('month', new Date(start!))), amount })
     }
   }
   return { ...rows, undated }

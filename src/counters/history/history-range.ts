@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import { InvalidInput } from '../../schemas.ts'
-import { DAY_MS, HOUR_MS, midnightOf, monthsLater, startOf } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, hourFrom, midnightOf, monthsLater, startOf } from '../calendar.ts'
 import { TimeZone } from './time-zone.ts'
 
 /** The units of a history: what one point covers. Weeks begin on Monday. */
@@ -40,13 +40,14 @@ export interface HistoryRange {
 }
 
 /**
- * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone: the history has nothing shorter.
+ * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone, because the history has nothing
+ * shorter: a date begins with the first hour that begins in it.
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
 export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date): HistoryRange {
   const zone = knownTimeZone(timeZone)
-  const end = to === undefined ? now.getTime() + 1 : instantOf('to', to, zone)
-  const begin = from === undefined ? undefined : instantOf('from', from, zone)
+  const end = to === undefined ? now.getTime() + 1 : instantOf('to', to, zone, by)
+  const begin = from === undefined ? undefined : instantOf('from', from, zone, by)
   if (begin !== undefined && begin >= end) {
     if (to === undefined) throw new InvalidInput('from', 'must be in the past')
     throw new InvalidInput('to', 'must be after "from"')
@@ -103,14 +104,15 @@ export const TIME_RULE =
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 
-function instantOf(field: 'from' | 'to', text: string, zone: TimeZone): number {
+function instantOf(field: 'from' | 'to', text: string, zone: TimeZone, by: HistoryUnit): number {
   const date = midnightOf(text.slice(0, 10))
   const isDate = text.length === 10
   const time = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(date) || (!isDate && Number.isNaN(time))) {
     throw new InvalidInput(field, TIME_RULE)
   }
-  const at = isDate ? zone.startOf(date) : time
+  const begin = isDate ? zone.startOf(date) : time
+  const at = isDate && by === 'hour' ? hourFrom(begin) : begin
   if (at < EARLIEST || at > LATEST) throw new InvalidInput(field, 'must be in the years 1970 to 2100')
   return at
 }
@@ -126,9 +128,4 @@ export function periodAt({ edges }: HistoryRange, at: number): number | undefine
     else high = middle
   }
   return low
-}
-
-/** The index of the period with the date of a UTC day; in a history by hours, of the one in which that day begins. */
-export function periodOfDay(range: HistoryRange, day: number): number | undefined {
-  return periodAt(range, range.by === 'hour' ? day : range.zone.startOf(day))
 }

@@ -1,27 +1,13 @@
 import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, unpack } from '../../database/values.ts'
-import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
-import { counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
-import type { CounterAddress } from '../keys/counter-address.ts'
-import { checkPrefix, type PrefixLimit } from '../keys/prefix.ts'
-import { IMPORT_LANE } from '../ledger/periods.ts'
+import { type CalendarPeriod, HOUR_MS, NO_PERIOD, timeText } from '../calendar.ts'
+import { counterListsSql, counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
+import type { CounterAddress, CounterPlace } from '../keys/counter-address.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
+import type { SumOf } from '../read/read-sum.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
-import type { SumOf } from './read-sum.ts'
-import {
-  fromCountersSql,
-  fromPrefixSql,
-  type HistoryRow,
-  type HistorySource,
-  hoursSql,
-  LEAST_DAYS,
-  oneCountSql,
-  packedRowsSql,
-  sourceSql,
-  sourcesOf,
-  sumPeriods,
-  unpackCounts,
-} from './sum-periods.ts'
+import { hoursSql, packedRowsSql, partsSql, rowsSql, unpackCounts } from './rows-sql.ts'
+import { type Counts, noCounts, rowsOf, type Selection, selectionsOf, sumOf, type Times } from './selection.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -33,200 +19,170 @@ export interface Adjustment {
   count: bigint
 }
 
-/** What is read of a history, from one snapshot. */
-export interface HistoryRows {
-  rows: HistoryRow[]
-  /** Pending counts, which belong to now; `null`: they were not read. */
-  pending: bigint | null
-  /** Those within the range, oldest first. */
-  adjustments: Adjustment[]
-  /**
-   * The end of the first day with a count; of a prefix the first month, because its counters have too many days. Infinity: there
-   * is none, or it was not read. On shards, vtgate asks for that of a type before the rows.
-   */
-  begun: number
+/** The rows of a history to read. */
+export interface AskedHistory {
+  selections: readonly Selection[]
+  /** Earlier hours are expired, or will be soon, and are not read. In milliseconds since 1970. */
+  hoursFrom: number
 }
 
-/** Reads the history of a counter, or of all counters of a type or prefix together. */
-export interface HistoryReader {
-  readRows: (range: HistoryRange, sources: readonly HistorySource[]) => Promise<HistoryRows>
-  /** From then on, days have all their hours: a remainder was imported. */
-  hoursSince: number
+/** What is read of a history, from one snapshot. */
+export interface HistoryRows {
+  counts: Counts
+  /** Pending counts, which belong to now; `null`: they were not read. */
+  pending: bigint | null
+  /** Those within the times asked for, oldest first. */
+  adjustments: Adjustment[]
 }
 
 /**
- * Reads the history of one counter from one snapshot: a roll-up is seen whole or not at all. Pending counts belong to now.
+ * Reads the history of one counter: a roll-up is seen whole or not at all.
+ * @param between the times of the adjustments
  * @param mostPending the most pending slots that are added up; with more, none is
- * @returns the counts of the periods of the range, in its order; `exact`: whether the current one includes pending counts
  */
 export async function readCounterHistory(
   db: Executor,
   counter: CounterAddress,
-  range: HistoryRange,
-  now: Date,
+  { selections, hoursFrom }: AskedHistory,
+  between: Times,
   mostPending = MAX_PENDING,
-): Promise<{ counts: bigint[]; adjustments: Adjustment[]; exact: boolean }> {
-  const read = await readCounterRows(db, counter, range, sourcesOf(range), { mostPending })
-  const exact = read.pending !== null || periodAt(range, now.getTime()) === undefined
-  return { counts: countsOf(range, read, now.getTime()), adjustments: read.adjustments, exact }
-}
-
-/** The counts of the periods of a range. Pending ones belong to now. */
-export function countsOf(range: HistoryRange, { rows, pending }: HistoryRows, now: number): bigint[] {
-  const counts = sumPeriods(range, rows)
-  const current = periodAt(range, now)
-  if (current !== undefined) counts[current]! += pending ?? 0n
-  return counts
-}
-
-/** The history of one counter. */
-export function historyOfCounter(db: Executor, counter: CounterAddress, hoursSince: number): HistoryReader {
-  return { readRows: (range, sources) => readCounterRows(db, counter, range, sources, { first: true }), hoursSince }
-}
-
-/** @param options `first`: whether to read `begun` */
-async function readCounterRows(
-  db: Executor,
-  counter: CounterAddress,
-  { edges }: HistoryRange,
-  sources: readonly HistorySource[],
-  { mostPending = MAX_PENDING, first = false }: { mostPending?: number; first?: boolean },
 ): Promise<HistoryRows> {
-  const where = counterSql(counter)
+  const counters = counterSql(counter)
   const pending = pendingOfOneSql(counter, mostPending)
-  const parts = [
-    ...sources.map((source) => packedRowsSql(source, '0', fromCountersSql(source.unit, where))),
-    `SELECT ${packedSql("'pending'", '0', pending.column, `CONCAT('0:', ${pending.column})`)} FROM ${pending.from}`,
-  ]
-  if (first) {
-    const columns = oneCountSql('MIN(period_start)', '0')
-    parts.push(`SELECT ${packedSql(`'${FIRST}'`, '0', ...columns)} ${fromCountersSql('day', where)}`)
-  }
-  parts.push(
-    `(SELECT ${packedSql("'adjustment'", 'kind', 'count', `CONCAT(TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000, ':', count)`)}
-      FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${where}
-      AND adjusted_at >= '${timeText(edges[0]!)}' AND adjusted_at < '${timeText(edges.at(-1)!)}' AND count <> 0
-      ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
+  const adjusted = `CONCAT(TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000, ':', count)`
+  const { rows } = await db.execute(
+    [
+      ...packedRowsSql({ counters }, selections, hoursFrom, 'record_id'),
+      `SELECT ${packedSql("'pending'", '0', pending.column, `CONCAT('0:', ${pending.column})`)} FROM ${pending.from}`,
+      `(SELECT ${packedSql("'adjustment'", 'kind', 'count', adjusted)}
+        FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${counters}
+        AND adjusted_at >= '${timeText(between.from)}' AND adjusted_at < '${timeText(between.to)}' AND count <> 0
+        ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
+    ].join('\nUNION ALL '),
   )
-  const { rows } = await db.execute(parts.join('\nUNION ALL '))
-  return historyRows(unpacked(rows))
+  const history: HistoryRows = { counts: noCounts(), pending: null, adjustments: [] }
+  for (const { part, id, times } of unpacked(rows)) {
+    if (part === 'pending') history.pending = times[0]![1]
+    else if (part === 'adjustment') {
+      const kind = ADJUSTMENT_KINDS.find((name) => ADJUSTMENTS[name] === Number(id))!
+      history.adjustments.push({ at: new Date(times[0]![0]), kind, count: times[0]![1] })
+    } else add(history.counts, part, times)
+  }
+  history.adjustments.sort((a, b) => a.at.getTime() - b.at.getTime())
+  return history
 }
 
-/**
- * Reads the history of a sum, without pending counts: adding those up would cost more with every counter.
- * @param limit for a prefix; by default, that of a caller with a token
- * @returns the count of each period of the range @throws {TooManyKeys}
- */
+/** Reads the history of a type or a prefix, without pending counts: adding those up would cost more with every counter. */
 export async function readSumHistory(
   db: Executor,
   of: SumOf,
-  range: HistoryRange,
-  limit?: PrefixLimit,
-): Promise<bigint[]> {
-  const sources = sourcesOf(range)
-  if (of.name !== '') await checkPrefix(db, of, limit ?? usualLimit(range, sources))
-  const { rows } = await readSumRows(db, of, sources)
-  return sumPeriods(range, rows)
-}
-
-/** Few counters have something in every hour, so only the days, weeks or months count; away from UTC, the days. */
-function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]): PrefixLimit {
-  const days = Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS)
-  return { rows: Math.ceil(days / Math.min(...sources.map(({ unit }) => LEAST_DAYS[unit] ?? 1))) }
-}
-
-/** The history of a sum, whose prefix was checked before (`checkPrefix`). */
-export function historyOfSum(db: Executor, of: SumOf): HistoryReader {
-  // Rows say what was imported of a type. All hours of the keys of a prefix would be too many.
-  return { readRows: (_, sources) => readSumRows(db, of, sources, true), hoursSince: Number.POSITIVE_INFINITY }
-}
-
-/** @param first whether to read `begun` */
-async function readSumRows(
-  db: Executor,
-  of: SumOf,
-  sources: readonly HistorySource[],
-  first = false,
+  { selections, hoursFrom }: AskedHistory,
 ): Promise<HistoryRows> {
-  return of.name === ''
-    ? historyRows(await readTypeRows(db, of.recordType, sources, first))
-    : historyRows(await readPrefixRows(db, of, sources, first), 31)
+  const counts = noCounts()
+  if (of.name === '') {
+    // Grouped by lane, not added up: vtgate would then ask for days and hours apart, and not read a shard from one snapshot.
+    const selects = packedRowsSql({ type: of.recordType }, selections, hoursFrom, 'range_lane')
+    const rows = await readAll(db, selects)
+    for (const { part, times } of unpacked(rows)) add(counts, part, times)
+  } else {
+    const selects = [...rowsOf(selections, hoursFrom)].map(
+      ([unit, times]) =>
+        `SELECT '${unit}' AS part, ${hoursSql('h.period_start')} AS at, h.count AS number ${rowsSql({ prefix: of }, [[unit, times]])}`,
+    )
+    // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
+    const summed = (union: string) => `SELECT part, at, SUM(number) AS count FROM (${union}) AS parts GROUP BY part, at`
+    const rows = await readAll(db, selects, summed)
+    for (const { part, at, count } of rows) add(counts, String(part), [[Number(at), toBigInt(count)]])
+  }
+  return { counts, pending: null, adjustments: [] }
 }
 
-async function readPrefixRows(
-  db: Executor,
-  of: SumOf,
-  sources: readonly HistorySource[],
-  first: boolean,
-): Promise<Row[]> {
-  const parts = sources.map(
-    (source) => `SELECT '${source.unit}' AS part, ${hoursSql('h.period_start')} AS at, h.count AS number
-        ${fromPrefixSql(source.unit, of)} AND ${sourceSql(source, 'h.period_start')}`,
-  )
-  if (first) {
-    parts.push(
-      `SELECT '${FIRST}', ${hoursSql('MIN(h.period_start)')}, 0 ${fromPrefixSql('month', of)} GROUP BY h.record_id`,
-    )
-  }
-  // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
-  const { rows } = await db.execute(
-    `SELECT part, at, SUM(number) AS count FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, at`,
-  )
-  return rows.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
+/** The counts of the periods of a range, in its order. Pending ones belong to now. */
+export function countsOf(
+  range: HistoryRange,
+  { counts, pending }: Pick<HistoryRows, 'counts' | 'pending'>,
+  now: number,
+) {
+  const current = periodAt(range, now)
+  return selectionsOf(range).map((selection, place) => {
+    return sumOf(selection, counts) + (place === current ? (pending ?? 0n) : 0n)
+  })
+}
+
+/** What is read of each of some counters. */
+interface AskedRows {
+  /** What is added up. */
+  sums?: readonly Selection[]
+  /** What of is shown one by one. */
+  charts?: readonly Selection[]
+  hoursFrom: number
+  names?: boolean
+}
+
+/** What a list shows of a counter. */
+interface ListRow {
+  sums: bigint[]
+  charts: bigint[]
+  /** Empty if it was not asked for, or if there is none. */
+  name: string
 }
 
 /**
- * A period has a count for each lane; those of the import lane have a kind that is not 0. They are grouped by lane, not added up:
- * vtgate would then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
+ * Reads the rows of a list with one statement, as of the last roll-up.
+ * @param counters of one type
+ * @returns the rows, in the order of the counters
  */
-async function readTypeRows(
+export async function readRows(
   db: Executor,
-  recordType: number,
-  sources: readonly HistorySource[],
-  first: boolean,
-): Promise<Row[]> {
-  const from = `FROM type_history WHERE record_type = ${recordType} AND period`
-  const parts = sources.map((source) => {
-    const ofUnit = `${from} = ${PERIODS[source.unit as 'hour']}`
-    return packedRowsSql(source, `range_lane & ${IMPORT_LANE}`, ofUnit, 'range_lane')
-  })
-  if (first) {
-    parts.push(`SELECT ${packedSql(`'${FIRST}'`, '0', ...oneCountSql('period_start', '0'))}
-      ${from} = ${PERIODS.day} AND period_start = (SELECT MIN(period_start) ${from} = ${PERIODS.day})`)
+  counters: readonly CounterPlace[],
+  { sums = [], charts = [], hoursFrom, names = false }: AskedRows,
+): Promise<ListRow[]> {
+  const selects = counterListsSql(counters).flatMap((list) => [
+    ...sums.flatMap((selection, place) =>
+      partsSql({ counters: list }, selection, hoursFrom).map(
+        ({ count, from }) =>
+          `SELECT ${packedSql(`'${place}'`, 'h.record_id', `SUM(${count})`)} ${from} GROUP BY h.record_id`,
+      ),
+    ),
+    ...packedRowsSql({ counters: list }, charts, hoursFrom, 'record_id'),
+    ...(names
+      ? [
+          `SELECT ${packedSql("'name'", 'record_id', 'CONVERT(name USING utf8mb4)')}
+           FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`,
+        ]
+      : []),
+  ])
+  const rows = await readAll(db, selects)
+  const found = new Map(
+    counters.map(({ recordId }) => [`${recordId}`, { sums: sums.map(() => 0n), counts: noCounts(), name: '' }]),
+  )
+  for (const [part, id, ...values] of rows.map(unpack)) {
+    const counter = found.get(id!)!
+    if (part === 'name') counter.name = values.join(' ')
+    else if (part! in counter.counts) add(counter.counts, part!, unpackCounts(values[0]!, values[1]!))
+    else counter.sums[Number(part)]! += BigInt(values[0]!)
   }
-  const { rows } = await db.execute(parts.join('\nUNION ALL '))
-  return unpacked(rows)
+  return [...found.values()].map(({ counts, ...row }) => ({
+    ...row,
+    charts: charts.map((selection) => sumOf(selection, counts)),
+  }))
 }
 
-/** `part`: the unit of a count, or what else a row has. `at`: in hours since 1970; of an adjustment in milliseconds. */
-type Row = [part: string, at: number, kind: number, count: bigint]
+/** The rows of some SELECTs. There are none in the first hour of a period, or of hours that are expired. */
+async function readAll(db: Executor, selects: readonly string[], whole = (union: string) => union) {
+  return selects.length === 0 ? [] : (await db.execute(whole(selects.join('\nUNION ALL ')))).rows
+}
 
-/** The part of the row with the first day or month. */
-const FIRST = 'first'
-
-/** Rows with a NULL are left out: a count that was not read, or the time of a first day that does not exist. */
-function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
+/** Rows with a NULL are left out: a count that was not read. */
+function unpacked(rows: readonly Record<string, unknown>[]) {
   return rows.flatMap((row) => {
-    const [part, kind, sum, counts] = unpack(row)
-    if (counts === undefined) return []
-    return unpackCounts(sum!, counts).map(([at, count]): Row => [part!, at, Number(kind), count])
+    const [part, id, sum, counts] = unpack(row)
+    return counts === undefined ? [] : [{ part: part!, id: id!, times: unpackCounts(sum!, counts) }]
   })
 }
 
-/** @param firstDays the days of the first period: 31 for a month */
-function historyRows(rows: readonly Row[], firstDays = 1): HistoryRows {
-  const found: HistoryRows = { rows: [], pending: null, adjustments: [], begun: Number.POSITIVE_INFINITY }
-  for (const [part, at, kind, count] of rows) {
-    if (part === 'pending') found.pending = count
-    else if (part === 'adjustment') {
-      const name = ADJUSTMENT_KINDS.find((name) => ADJUSTMENTS[name] === kind)!
-      found.adjustments.push({ at: new Date(at), kind: name, count })
-    } else if (part === FIRST) found.begun = Math.min(found.begun, at * HOUR_MS + firstDays * DAY_MS)
-    else {
-      const unit = part as HistoryRow['unit']
-      found.rows.push({ unit, start: at * HOUR_MS, count, imported: kind === 0 ? 0n : count })
-    }
-  }
-  found.adjustments.sort((a, b) => a.at.getTime() - b.at.getTime())
-  return found
+/** @param times in hours since 1970 */
+function add(counts: Counts, unit: string, times: readonly (readonly [hour: number, count: bigint])[]): void {
+  const ofUnit = counts[unit as CalendarPeriod]
+  for (const [hour, count] of times) ofUnit.set(hour * HOUR_MS, (ofUnit.get(hour * HOUR_MS) ?? 0n) + count)
 }

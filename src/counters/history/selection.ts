@@ -1,82 +1,128 @@
-import { DAY_MS, HOUR_MS, monthsLater } from '../calendar.ts'
-import type { Span } from './comparison.ts'
-import type { HistoryRow, HistorySource, Times } from './sum-periods.ts'
+import { type CalendarPeriod, DAY_MS, HOUR_MS, hourFrom, monthsLater, startOf } from '../calendar.ts'
+import type { HistoryRange } from './history-range.ts'
+import type { TimeZone } from './time-zone.ts'
 
-/** A UTC day, week or month of the history, by its first day (a midnight in UTC). */
-export interface Part {
-  period: 'day' | 'week' | 'month'
-  start: number
+/** What is added up: the hours that begin between two instants, and counts without an hour by the date of their day. */
+export interface Span {
+  /** Milliseconds since 1970, `to` exclusive. */
+  from: number
+  to: number
+  /** Midnights in UTC: the first day, and the one after the last. */
+  firstDay: number
+  nextDay: number
 }
 
-/** Hours between two instants that are added or taken away. */
-export interface Hours extends Times {
-  sign: '+' | '-'
+/** The span between two instants of a time zone. A date that the zone skipped belongs to the next one. */
+export function spanOf(zone: Pick<TimeZone, 'dateAt'>, from: number, to: number): Span {
+  const dayFrom = (at: number) => zone.dateAt(at - 1) + DAY_MS
+  return { from, to, firstDay: dayFrom(from), nextDay: dayFrom(to) }
 }
 
-/** The rows of the history that make up a span: parts, plus or minus hours at its ends. */
-export interface Selection {
-  parts: Part[]
-  hours: Hours[]
+/** Milliseconds since 1970, `to` exclusive. */
+export interface Times {
+  from: number
+  to: number
 }
 
-/** The rows that make up a span. As in `sumPeriods`, the remainder of a UTC day belongs to the day with its name. */
+/** Rows of one unit, one after another, that are added or taken away. */
+export interface Run extends Times {
+  unit: CalendarPeriod
+  sign: 1n | -1n
+}
+
+/** The rows of the history that add up to something. Rows are those of UTC. */
+export type Selection = readonly Run[]
+
+const run = (unit: CalendarPeriod, from: number, to: number, sign: Run['sign'] = 1n): Run => ({ unit, from, to, sign })
+
+/**
+ * The rows that make up a span: months and days, plus or minus hours at both ends. A day may exceed the sum of its hours, because
+ * hours expire, and imports have none. In any time zone, the rest belongs to the day with its name.
+ */
 export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
   // East of Greenwich a day begins on the evening of the UTC day before.
-  const ceilHour = (at: number) => Math.ceil(at / HOUR_MS) * HOUR_MS
-  const [firstHour, nextHour] = [ceilHour(from), ceilHour(to)]
-  const hours: Hours[] = [
-    { sign: '+', from: firstHour, to: firstDay },
-    { sign: '-', from: firstDay, to: firstHour },
-    { sign: '+', from: nextDay, to: nextHour },
-    { sign: '-', from: nextHour, to: nextDay },
+  const [firstHour, nextHour] = [hourFrom(from), hourFrom(to)]
+  const [firstMonth, nextMonth] = [monthsLater(firstDay - DAY_MS, 1), startOf('month', new Date(nextDay)).getTime()]
+  const whole =
+    firstMonth < nextMonth
+      ? [run('day', firstDay, firstMonth), run('month', firstMonth, nextMonth), run('day', nextMonth, nextDay)]
+      : [run('day', firstDay, nextDay)]
+  const ends = [
+    run('hour', firstHour, firstDay),
+    run('hour', firstDay, firstHour, -1n),
+    run('hour', nextDay, nextHour),
+    run('hour', nextHour, nextDay, -1n),
   ]
-  return { parts: partsBetween(firstDay, nextDay), hours: hours.filter(({ from, to }) => from < to) }
+  return [...whole, ...ends].filter(({ from, to }) => from < to)
 }
 
-/** The fewest UTC days, weeks and months that make up the days between two midnights. */
-function partsBetween(from: number, to: number): Part[] {
-  const parts: Part[] = []
-  for (let day = from; day < to; ) {
-    const date = new Date(day)
-    const isMonth = date.getUTCDate() === 1 && monthsLater(day, 1) <= to
-    // A week does not cross into a month that can be taken whole.
-    const weekEnd = () => (monthsLater(day, 2) <= to ? monthsLater(day, 1) : to)
-    const isWeek = !isMonth && date.getUTCDay() === 1 && day + 7 * DAY_MS <= weekEnd()
-    parts.push({ period: isMonth ? 'month' : isWeek ? 'week' : 'day', start: day })
-    day = isMonth ? monthsLater(day, 1) : day + (isWeek ? 7 : 1) * DAY_MS
-  }
-  return parts
+/** What a UTC day has beyond its hours. */
+export function restOf(day: number): Selection {
+  return [run('day', day, day + DAY_MS), run('hour', day, day + DAY_MS, -1n)]
 }
 
-/** The remainder of a UTC day: what it has beyond its hours. */
-export function remainderOf(day: number): Selection {
-  return { parts: [{ period: 'day', start: day }], hours: [{ sign: '-', from: day, to: day + DAY_MS }] }
+/** The first hour that begins at an instant or later. */
+export function hourAt(at: number): Selection {
+  return [run('hour', hourFrom(at), hourFrom(at) + HOUR_MS)]
 }
 
-/** The rows of some selections. */
-export function sourcesOfSelections(selections: readonly Selection[]): HistorySource[] {
-  return selections.flatMap(({ parts, hours }): HistorySource[] => [
-    ...parts.map(({ period, start }) => ({ unit: period, spans: [{ from: start, to: start + DAY_MS }] })),
-    ...hours.map(({ from, to }) => ({ unit: 'hour' as const, spans: [{ from, to }] })),
-  ])
+/** The rows of each period of a range. By hours, what a day has beyond its hours belongs to its first one. */
+export function selectionsOf({ by, zone, edges }: HistoryRange): Selection[] {
+  return edges.slice(0, -1).map((from, place) => {
+    if (by !== 'hour') return selectionOf(spanOf(zone, from, edges[place + 1]!))
+    return from % DAY_MS === 0 ? [...hourAt(from), ...restOf(from)] : hourAt(from)
+  })
 }
 
-/** Sums the counts of rows by unit and start, for `sumSelection`. */
-export function sumsOf(rows: readonly HistoryRow[]): Map<string, bigint> {
-  const sums = new Map<string, bigint>()
-  for (const { unit, start, count } of rows) sums.set(`${unit} ${start}`, (sums.get(`${unit} ${start}`) ?? 0n) + count)
-  return sums
-}
-
-/** @param sums may contain other rows */
-export function sumSelection({ parts, hours }: Selection, sums: ReadonlyMap<string, bigint>): bigint {
-  let sum = 0n
-  for (const { period, start } of parts) sum += sums.get(`${period} ${start}`) ?? 0n
-  for (const { sign, from, to } of hours) {
-    for (let at = Math.ceil(from / HOUR_MS) * HOUR_MS; at < to; at += HOUR_MS) {
-      const count = sums.get(`hour ${at}`) ?? 0n
-      sum += sign === '+' ? count : -count
+/**
+ * The rows to read for selections, each once: runs by unit, in the order of time.
+ * @param hoursFrom earlier hours are left out
+ */
+export function rowsOf(selections: readonly Selection[], hoursFrom: number): Map<CalendarPeriod, Times[]> {
+  const kept = selections.flat().map(({ unit, from, to }) => {
+    return { unit, from: unit === 'hour' ? Math.max(from, hoursFrom) : from, to }
+  })
+  const byUnit = Map.groupBy(
+    kept.filter(({ from, to }) => from < to),
+    ({ unit }) => unit,
+  )
+  const joined = [...byUnit].map(([unit, runs]): [CalendarPeriod, Times[]] => {
+    const times: Times[] = []
+    for (const { from, to } of runs.sort((a, b) => a.from - b.from)) {
+      const last = times.at(-1)
+      if (last === undefined || from > last.to) times.push({ from, to })
+      else last.to = Math.max(last.to, to)
     }
+    return [unit, times]
+  })
+  return new Map(joined)
+}
+
+/** When the rows of a unit in some times start. */
+export function startsOf(unit: CalendarPeriod, times: readonly Times[]): number[] {
+  const starts: number[] = []
+  for (const { from, to } of times) {
+    for (
+      let at = from;
+      at < to;
+      at = unit === 'month' ? monthsLater(at, 1) : at + (unit === 'day' ? DAY_MS : HOUR_MS)
+    ) {
+      starts.push(at)
+    }
+  }
+  return starts
+}
+
+/** Counts by the unit and the start of their rows. */
+export type Counts = Record<CalendarPeriod, Map<number, bigint>>
+
+export const noCounts = (): Counts => ({ hour: new Map(), day: new Map(), month: new Map() })
+
+/** Adds up a selection. @param counts may have other rows, too */
+export function sumOf(selection: Selection, counts: Counts): bigint {
+  let sum = 0n
+  for (const { unit, sign, ...times } of selection) {
+    for (const start of startsOf(unit, [times])) sum += sign * (counts[unit].get(start) ?? 0n)
   }
   return sum
 }

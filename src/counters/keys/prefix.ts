@@ -16,10 +16,7 @@ export type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
 
 /** A sum would take too long. Nothing was read. */
 export class TooManyKeys extends Error {
-  constructor(most: number) {
-    super(`More than ${most} keys begin with this prefix${most < MAX_NAMES ? ', too many for what was asked' : ''}.`)
-    this.name = 'TooManyKeys'
-  }
+  override name = 'TooManyKeys'
 }
 
 export interface PrefixLimit {
@@ -44,7 +41,9 @@ export async function checkPrefix(
     `SELECT 1 FROM counters FORCE INDEX (name)
      WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${most}, 1`,
   )
-  if (found.length > 0) throw new TooManyKeys(most)
+  if (found.length === 0) return
+  const reason = most < MAX_NAMES ? ', too many for what was asked' : ''
+  throw new TooManyKeys(`More than ${most} keys begin with this prefix${reason}.`)
 }
 
 /**
@@ -55,12 +54,6 @@ export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table
   return `FROM counters AS n FORCE INDEX (name)
     STRAIGHT_JOIN ${table} ON ${alias}.record_type = n.record_type AND ${alias}.record_id = n.record_id
     WHERE n.record_type = ${recordType} AND ${beginsWithSql('n.name', prefix)}`
-}
-
-/** SQL that reads the rows of the counters whose keys begin with a prefix. */
-export function ofPrefixSql({ recordType, name: prefix }: KeysWithPrefix, alias: string): string {
-  return `FROM counters AS ${alias} FORCE INDEX (name)
-    WHERE ${alias}.record_type = ${recordType} AND ${beginsWithSql(`${alias}.name`, prefix)}`
 }
 
 /** SQL condition: names with a prefix, compared as bytes, whatever the collation. UTF-8 has no byte 0xFF, so it sorts last. */

@@ -7,7 +7,7 @@ export interface PeriodAmount extends CounterPlace {
   amount: bigint
 }
 
-const CALENDAR = ['day', 'week', 'month'] as const satisfies CalendarPeriod[]
+const CALENDAR = ['day', 'month'] as const satisfies CalendarPeriod[]
 const HOURLY = ['hour', ...CALENDAR] as const satisfies CalendarPeriod[]
 
 /**
@@ -71,7 +71,7 @@ export interface DayAmount extends PeriodAmount {
 }
 
 /**
- * Adds amounts of which only the day is known to the days, weeks and months of each counter and of its type, and adjustments to
+ * Adds amounts of which only the day is known to the days and months of each counter and of its type, and adjustments to
  * the sums of the types.
  * @param amounts in primary key order, all in one range; a counter may occur for several days
  * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
@@ -119,7 +119,7 @@ function amountsByType(amounts: readonly PeriodAmount[]): Map<number, bigint> {
   return sums
 }
 
-/** The rows of an INSERT for days, weeks and months. `amounts` are in primary key order, the order of locks. */
+/** The rows of an INSERT for days and months. `amounts` are in primary key order, the order of locks. */
 function rowsOfCounters(amounts: readonly DayAmount[]): string {
   const byCounter = Map.groupBy(amounts, ({ recordType, recordId }) => `${recordType},${recordId},`)
   const rows = [...byCounter].map(([counter, ofCounter]) => {

@@ -111,7 +111,7 @@ const isOf = (counter: CounterSnapshot, slot: Cursor) =>
  * is added to the totals and subtracted from the slots, whatever the slots hold by now. If several runs read the same counts,
  * the versions let only one of them succeed.
  * @param counters all in one range
- * @param options `at`: the run; its hour, day, week and month get the counts. `rangeLane`: the lane of the range's sums
+ * @param options `at`: the run; its hour, day and month get the counts. `rangeLane`: the lane of the range's sums
  * @throws {Overtaken} another run moved some first; nothing was changed
  * @throws {DatabaseFailure} possibly with an unknown outcome; in any case, the page can be read again
  */

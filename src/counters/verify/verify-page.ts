@@ -13,7 +13,7 @@ const ROWS_PER_COUNTER = 40
 /** Earlier and later than any period. */
 const [FIRST, LAST] = ['1000-01-01', '9999-12-31']
 
-export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'adjustments'] as const
+export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'month', 'adjustments'] as const
 
 /** Mismatches of one statement. */
 const MAX_WRONG = 1_000
@@ -171,9 +171,7 @@ async function compare(db: Executor, range: string, from: string) {
        UNION ALL SELECT record_id, 'total', NULL, 0, SUM(count) FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range}
          GROUP BY record_id
        UNION ALL SELECT record_id, 'total', NULL, 0, SUM(count) ${periods} 1 GROUP BY record_id
-       UNION ALL SELECT record_id, 'week', period_start, count, 0 ${periods} 2
-       UNION ALL SELECT record_id, 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${periods} 1
-       UNION ALL SELECT record_id, 'month', period_start, count, 0 ${periods} 3
+       UNION ALL SELECT record_id, 'month', period_start, count, 0 ${periods} 2
        UNION ALL SELECT record_id, 'month', period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY, 0, count ${periods} 1
        UNION ALL SELECT record_id, 'hours', period_start, 0, count FROM counter_periods FORCE INDEX (PRIMARY) ${imported}
          WHERE ${range} AND period = 1 AND period_start >= '${from}'
@@ -220,9 +218,7 @@ function compareCalendar(db: Executor, recordType: number) {
   const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
   return db.execute(
     `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
-         SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
-         UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
-         UNION ALL SELECT 'month', period_start, count, 0 ${history} 3
+         SELECT 'month' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
          UNION ALL SELECT 'month', period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY, 0, count ${history} 1
          UNION ALL SELECT 'adjustments', NULL, count, 0 ${history} ${ADJUSTMENTS_SUM}
          UNION ALL SELECT 'adjustments', NULL, 0, count FROM counter_adjustments FORCE INDEX (PRIMARY)

@@ -1,10 +1,8 @@
 import * as v from 'valibot'
-import type { Config } from '../../config/config.ts'
-import { DAY_MS, startOf } from '../../counters/calendar.ts'
-import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../counters/history/comparison.ts'
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
-import type { Executor } from '../../database/database.ts'
+import type { Caller } from '../../service/caller.ts'
 import type { ParametersOf } from '../../service/check-input.ts'
+import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../service/chosen-period.ts'
 import { choice, limitField } from '../../service/shared-fields.ts'
 
 export const DEFAULT_ROWS = 10
@@ -24,12 +22,11 @@ export const numbersQuery = () => ({
 /** What a page of the dashboard shows: `tz` is the visitor's, and `find` is what somebody searches in the list. */
 export type AskedNumbers = Omit<ParametersOf<typeof numbersQuery>, 'type' | 'key'>
 
-/** How numbers are read: what was asked for, from where, when, and by which settings. */
+/** How numbers are read: by whom, what was asked for, and when. */
 export interface Source {
-  db: Executor
+  caller: Caller
   asked: AskedNumbers
   now: Date
-  config: Config
   /** Whether for a public page, which does not say how many keys there are. */
   isPublic: boolean
 }
@@ -37,10 +34,4 @@ export interface Source {
 /** @throws {InvalidInput} if the period or the time zone is not valid */
 export function periodOf({ asked: { period, from, to, by, tz }, now }: Source): ChosenPeriod {
   return chosenPeriod({ name: period, from, to, by }, tz, now)
-}
-
-/** The first hour that is looked for, in milliseconds since 1970. Of those that are waiting to expire, only the day before. */
-export function firstHour({ now, config }: Source): number {
-  if (!config.mayExpire) return 0
-  return startOf('day', new Date(now.getTime() - (config.history.hourDays + 1) * DAY_MS)).getTime()
 }

@@ -1,15 +1,15 @@
 import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
-import { DAY_MS, dayText } from '../../counters/calendar.ts'
-import { type ChosenPeriod, chosenPeriod } from '../../counters/history/comparison.ts'
-import { type Compared, readPeriods, type Unit } from '../../counters/history/period-counts.ts'
-import { type HistoryReader, historyOfCounter, historyOfSum } from '../../counters/history/read-history.ts'
-import { readSum, type SumOf, sumOf } from '../../counters/history/read-sum.ts'
-import type { AddressCache } from '../../counters/keys/counter-address.ts'
+import { dayText } from '../../counters/calendar.ts'
+import { readCounterHistory, readSumHistory } from '../../counters/history/read-history.ts'
 import { checkPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
+import { readSum, type SumOf, sumOf } from '../../counters/read/read-sum.ts'
 import { toJsonNumber } from '../../database/values.ts'
+import { type ChosenPeriod, chosenPeriod } from '../../service/chosen-period.ts'
+import { firstHour } from '../../service/history.ts'
 import { counterOfKey } from '../../service/named-counters.ts'
+import { type Compared, type HistoryReader, readPeriods, type Unit } from '../../service/period-counts.ts'
 import { comparedNumbers, orNull, readList } from './list-numbers.ts'
 import { periodOf, type Source } from './numbers-query.ts'
 
@@ -25,7 +25,7 @@ const FIGURE_ROWS = 120
 export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
   const period = periodOf(source)
   const of = await shownSum(source, type, period)
-  const reading = readHistory(source, period, historyOfSum(source.db, of))
+  const reading = readHistory(source, period, ofSum(source, of))
   const also = shownCompanion(type, types, 'type')
   const other = also && readAlso(source, also, of.name, period)
   const shown = Promise.all([reading, other]).then(([own, other]) => {
@@ -49,7 +49,11 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
 }
 
 /** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
-async function shownSum({ db, asked: { find } }: Source, { recordType, prefixes }: CounterType, period: ChosenPeriod) {
+async function shownSum(
+  { caller: { db }, asked: { find } }: Source,
+  { recordType, prefixes }: CounterType,
+  period: ChosenPeriod,
+) {
   const all = await sumOf(recordType, null)
   if (!prefixes.includes(find)) return all
   try {
@@ -62,8 +66,13 @@ async function shownSum({ db, asked: { find } }: Source, { recordType, prefixes 
   }
 }
 
-function readTotal({ db, config: { ranges } }: Source, of: SumOf) {
-  return readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges })
+function readTotal({ caller: { db } }: Source, of: SumOf) {
+  return readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges: db.ranges })
+}
+
+/** The history of a sum, whose prefix was checked before. */
+function ofSum({ caller: { db, isolate } }: Source, of: SumOf): HistoryReader {
+  return (selections) => readSumHistory(db, of, { selections, hoursFrom: firstHour(isolate.config) })
 }
 
 /** The numbers of the type that counts the same visits in another way; none if it does not list the same prefix. */
@@ -71,7 +80,7 @@ async function readAlso(source: Source, type: CounterType, prefix: string, perio
   const of = await shownSum(source, type, period)
   if (of.name !== prefix) return undefined
   const [history, { total }] = await Promise.all([
-    readHistory(source, period, historyOfSum(source.db, of)),
+    readHistory(source, period, ofSum(source, of)),
     readTotal(source, of),
   ])
   return { history, total: toJsonNumber(total) }
@@ -80,17 +89,18 @@ async function readAlso(source: Source, type: CounterType, prefix: string, perio
 /** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */
 export async function counterNumbers(
   source: Source,
-  addresses: AddressCache,
   { type, key, types }: { type: CounterType; key: string; types: readonly CounterType[] },
 ) {
   const period = periodOf(source)
-  // From then on every day that was counted has its hours: the day before is not expired yet in any case.
-  const hoursSince = source.now.getTime() - (source.config.history.hourDays - 1) * DAY_MS
+  const { db, isolate } = source.caller
+  const hoursFrom = firstHour(isolate.config)
   const read = async (of: CounterType) => {
-    const counter = await counterOfKey(addresses, of, key)
+    const counter = await counterOfKey(isolate.addresses, of, key)
     const [history, [reading]] = await Promise.all([
-      readHistory(source, period, historyOfCounter(source.db, counter, hoursSince)),
-      readCounters(source.db, [counter]),
+      readHistory(source, period, (selections, between) =>
+        readCounterHistory(db, counter, { selections, hoursFrom }, between),
+      ),
+      readCounters(db, [counter]),
     ])
     return { history, reading: reading! }
   }
@@ -165,7 +175,6 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
         count: countOf(unit),
         ...(also && { also: countOf(also.units[first + index]!) }),
         ...(beforeFirst && { before: orNull(unit.previous) }),
-        ...(unit.imported && { imported: true }),
       }
     }),
   }

@@ -40,14 +40,14 @@ describe('Repairing a counter', () => {
 
   it.each([
     ['its total', `UPDATE counters SET count = count + 7 WHERE ${ITS}`, ['total', null, 30n, 23n], 31n],
-    ['a month', `UPDATE counter_periods SET count = count + 7 WHERE ${ITS} AND period = 3 LIMIT 1`, ['month'], 24n],
+    ['a month', `UPDATE counter_periods SET count = count + 7 WHERE ${ITS} AND period = 2 LIMIT 1`, ['month'], 24n],
     [
       'an hour',
       `UPDATE counter_history SET count = count + 7 WHERE ${ITS} AND DATE(period_start) = '${DAY}'`,
       ['hours', DAY],
       24n,
     ],
-    ['all of its months', `DELETE FROM counter_periods WHERE ${ITS} AND period = 3`, ['month'], 24n],
+    ['all of its months', `DELETE FROM counter_periods WHERE ${ITS} AND period = 2`, ['month'], 24n],
   ])('makes %s agree with its days, without changing the count', async (_, damage, wrong, count) => {
     await db.arrange(damage)
     expect((await verifyAll(db)).wrong.length).toBeGreaterThan(0)
@@ -66,10 +66,10 @@ describe('Repairing a counter', () => {
     ['a day', `UPDATE type_history SET count = count + 7 WHERE period = 1 AND DATE(period_start) = '${DAY}' LIMIT 1`],
     [
       'a day with its month',
-      `UPDATE type_history SET count = count - 7 WHERE period IN (1, 3) AND period_start <= '${DAY}'`,
+      `UPDATE type_history SET count = count - 7 WHERE period IN (1, 2) AND period_start <= '${DAY}'`,
     ],
     ['an hour', `DELETE FROM type_history WHERE period = 0 AND DATE(period_start) = '${DAY}'`],
-    ['its adjustments', 'UPDATE type_history SET count = count + 7 WHERE period = 4'],
+    ['its adjustments', 'UPDATE type_history SET count = count + 7 WHERE period = 3'],
   ])('rebuilds %s of its type from the counters', async (_, damage) => {
     await db.arrange(damage)
     expect((await verifyAll(db)).wrong.length).toBeGreaterThan(0)

@@ -2,15 +2,15 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
-import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
-import { MAX_PENDING_OF_TYPE, readSum, sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { MAX_PENDING_OF_TYPE, readSum, sumOf } from '../../../../src/counters/read/read-sum.ts'
 import { beside } from '../../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { counterHistory, sumHistory } from '../../../harness/histories.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { importAll, move, rollUpAt } from '../../../harness/moves.ts'
 
@@ -139,10 +139,10 @@ describe('The history of a prefix', () => {
       for (const timeZone of ['UTC', 'America/New_York', 'Asia/Kathmandu']) {
         const range = historyRange({ by, timeZone, from: '2026-10-30', to: '2026-11-05' }, NOW)
         const histories = await Promise.all(
-          withPrefix().map((counter) => readCounterHistory(db, counter, range, new Date('2027-01-01'))),
+          withPrefix().map((counter) => counterHistory(db, counter, range, new Date('2027-01-01'))),
         )
         const sums = range.edges.slice(1).map((_, i) => histories.reduce((sum, { counts }) => sum + counts[i]!, 0n))
-        expect([by, timeZone, await readSumHistory(db, await sumOf(1, PREFIX), range)]).toEqual([by, timeZone, sums])
+        expect([by, timeZone, await sumHistory(db, await sumOf(1, PREFIX), range)]).toEqual([by, timeZone, sums])
         expect(sums.reduce((all, one) => all + one)).toBeGreaterThan(20n)
       }
     }

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type AskedRange, HISTORY_UNITS, historyRange } from '../../../../src/counters/history/history-range.ts'
-import { MAX_ADJUSTMENTS, readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
-import { sumOf } from '../../../../src/counters/history/read-sum.ts'
+import { MAX_ADJUSTMENTS } from '../../../../src/counters/history/read-history.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf as rangeOfId } from '../../../../src/counters/ranges.ts'
+import { sumOf } from '../../../../src/counters/read/read-sum.ts'
 import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { counterHistory, sumHistory } from '../../../harness/histories.ts'
 import { countOn, rollUpAt } from '../../../harness/moves.ts'
 
 const NOW = new Date('2026-11-20T10:30:00Z')
@@ -20,7 +21,7 @@ describe('A history', () => {
   let db: TestDatabase
   const roll = (at: string, recordId = 1n, amount = 1n, recordType = 1) =>
     countPeriods(db, [{ recordType, recordId, amount }], new Date(at))
-  const read = async (asked: Partial<AskedRange>) => (await readCounterHistory(db, ONE, rangeOf(asked), NOW)).counts
+  const read = async (asked: Partial<AskedRange>) => (await counterHistory(db, ONE, rangeOf(asked), NOW)).counts
   const add = (by: bigint, slot: bigint, batch: bigint) => countOn(db, ONE, by, batch, slot)
   beforeEach(async () => {
     db = await freshDatabase()
@@ -64,7 +65,7 @@ describe('A history', () => {
     for (const [timeZone, counts] of weeks) {
       const asked = { by: 'week', from: '2026-11-15', timeZone } as const
       expect([timeZone, await read(asked)]).toEqual([timeZone, counts])
-      expect([timeZone, await readSumHistory(db, await sumOf(1, null), rangeOf(asked))]).toEqual([timeZone, counts])
+      expect([timeZone, await sumHistory(db, await sumOf(1, null), rangeOf(asked))]).toEqual([timeZone, counts])
     }
   })
 
@@ -105,7 +106,7 @@ describe('A history', () => {
     await adjust(1, 3n, 1, '2026-11-17 23:59:59.999', 1n)
     await adjust(1, 4n, 1, '2026-11-20 00:00:00.000', 1n)
     await adjust(2, 1n, 1, '2026-11-18 00:00:00.000', 1n)
-    const { adjustments, counts } = await readCounterHistory(
+    const { adjustments, counts } = await counterHistory(
       db,
       ONE,
       rangeOf({ from: '2026-11-18', to: '2026-11-20' }),
@@ -124,7 +125,7 @@ describe('A history', () => {
       (_, i) => `(1, 1, ${i}, 1, '2026-11-18' + INTERVAL ${i} SECOND, ${i + 1})`,
     )
     await db.insert('counter_adjustments', rows)
-    const { adjustments } = await readCounterHistory(db, ONE, rangeOf({}), NOW)
+    const { adjustments } = await counterHistory(db, ONE, rangeOf({}), NOW)
     expect(adjustments.map(({ count }) => count)).toEqual(
       Array.from({ length: MAX_ADJUSTMENTS }, (_, i) => BigInt(i + 6)),
     )
@@ -137,7 +138,7 @@ describe('A history', () => {
     await roll('2026-11-20T10:00:00Z', 1n, 1_000n, 2)
     const from = '2026-11-18'
     const ofType = async (asked: Partial<AskedRange>) =>
-      readSumHistory(db, await sumOf(1, null), rangeOf({ from, ...asked }))
+      sumHistory(db, await sumOf(1, null), rangeOf({ from, ...asked }))
     expect(await ofType({})).toEqual([11n, 0n, 100n])
     expect(await ofType({ timeZone: 'Europe/Berlin' })).toEqual([1n, 10n, 100n])
     expect(await ofType({ by: 'month' })).toEqual([111n])

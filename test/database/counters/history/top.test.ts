@@ -1,17 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readTop } from '../../../../src/counters/history/ranking.ts'
-import type { Part } from '../../../../src/counters/history/selection.ts'
+import { readRanking } from '../../../../src/counters/history/ranking.ts'
+import { type Selection, selectionOf } from '../../../../src/counters/history/selection.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
-const TEXT = { recordType: 1 } as const
-const day = (date: string): Part => ({ period: 'day', start: Date.parse(date) })
+const TEXT = { recordType: 1, name: '' } as const
+const days = (from: string, to: string): Selection => {
+  const [firstDay, nextDay] = [Date.parse(from), Date.parse(to)]
+  return selectionOf({ from: firstDay, to: nextDay, firstDay, nextDay })
+}
 
 let db: TestDatabase
-const keys = async (top: Part | null, limit = 100) =>
-  (await readTop(db, TEXT, top, limit)).map(({ name, count }) => `${name}: ${count}`)
+const keys = async (period: Selection | null, limit = 100) =>
+  (await readRanking(db, TEXT, period, { limit, hoursFrom: 0 })).map(({ name, count }) => `${name}: ${count}`)
 
 beforeAll(async () => {
   db = await freshDatabase()
@@ -43,14 +46,13 @@ describe('The ranking of a type', () => {
   })
 
   it('for a period lists what was counted in it', async () => {
-    expect(await keys(day('2026-11-15'))).toEqual([`key 3: ${2n ** 64n - 2n}`, 'key 1: 5'])
-    expect(await keys(day('2026-11-16'))).toEqual(['key 2: 9', 'key 1: 1'])
-    expect(await keys(day('2026-11-17'))).toEqual([])
-    expect(await keys({ period: 'week', start: Date.parse('2026-11-16') })).toEqual(['key 2: 9', 'key 1: 1'])
-    expect(await keys({ period: 'month', start: Date.parse('2026-11-01') })).toEqual([
-      `key 3: ${2n ** 64n - 2n}`,
-      'key 2: 8',
-      'key 1: 6',
-    ])
+    expect(await keys(days('2026-11-15', '2026-11-16'))).toEqual([`key 3: ${2n ** 64n - 2n}`, 'key 1: 5'])
+    expect(await keys(days('2026-11-16', '2026-11-17'))).toEqual(['key 2: 9', 'key 1: 1'])
+    expect(await keys(days('2026-11-17', '2026-11-18'))).toEqual([])
+    expect(await keys(days('2026-11-16', '2026-11-23'))).toEqual(['key 2: 9', 'key 1: 1'])
+    const all = [`key 3: ${2n ** 64n - 2n}`, 'key 2: 8', 'key 1: 6']
+    expect(await keys(days('2026-11-01', '2026-12-01'))).toEqual(all)
+    expect(await keys(days('2026-10-30', '2026-12-02'))).toEqual(all)
+    expect(await keys(days('2026-11-15', '2026-11-17'), 2)).toEqual(all.slice(0, 2))
   })
 })

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type AskedRange,
-  historyRange,
-  MAX_POINTS,
-  periodOfDay,
-} from '../../../../src/counters/history/history-range.ts'
+import { type AskedRange, historyRange, MAX_POINTS } from '../../../../src/counters/history/history-range.ts'
+import { selectionsOf, startsOf } from '../../../../src/counters/history/selection.ts'
 
 const NOW = new Date('2026-11-20T10:30:00Z')
 const range = (asked: Partial<AskedRange>) =>
@@ -93,15 +89,16 @@ describe('The periods of a range', () => {
     ])
     const apia = range({ timeZone: 'Pacific/Apia', from: '2011-12-29', to: '2012-01-01' })
     expect(apia.edges).toHaveLength(3)
-    // Counts that are known only by day still need a period.
-    const periods = ['2011-12-29', '2011-12-30', '2011-12-31'].map((day) => periodOfDay(apia, Date.parse(day)))
-    expect(periods).toEqual([0, 1, 1])
+    // Counts that are known only by day belong to the day that begins then.
+    const parts = selectionsOf(apia).map((selection) => selection.filter(({ unit }) => unit === 'day'))
+    const days = parts.map((runs) => startsOf('day', runs).map((day) => new Date(day).toISOString().slice(0, 10)))
+    expect(days).toEqual([['2011-12-29'], ['2011-12-30', '2011-12-31']])
   })
 
-  it('by hour are UTC hours, also in time zones with half hours', () => {
+  it('by hour are UTC hours, and in time zones with half hours begin with the first that begins in the day', () => {
     expect(
       edges({ by: 'hour', timeZone: 'Asia/Kolkata', from: '2026-11-20', to: '2026-11-20T01:00:00+05:30' }),
-    ).toEqual(['2026-11-19T23:30:00+05:30', '2026-11-20T00:30:00+05:30', '2026-11-20T01:30:00+05:30'])
+    ).toEqual(['2026-11-20T00:30:00+05:30', '2026-11-20T01:30:00+05:30'])
   })
 
   it('cover the range and nothing beyond, in every time zone', () => {

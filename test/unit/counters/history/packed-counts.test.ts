@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unpackCounts } from '../../../../src/counters/history/sum-periods.ts'
+import { unpackCounts } from '../../../../src/counters/history/rows-sql.ts'
 
 const LARGEST = 2n ** 63n - 1n
 

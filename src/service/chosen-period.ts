@@ -1,7 +1,8 @@
-import { InvalidInput } from '../../schemas.ts'
-import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
-import { type HistoryRange, type HistoryUnit, knownTimeZone, rangeBetween } from './history-range.ts'
-import type { TimeZone } from './time-zone.ts'
+import { DAY_MS, HOUR_MS, hourFrom, midnightOf, monthsLater } from '../counters/calendar.ts'
+import { type HistoryRange, type HistoryUnit, knownTimeZone, rangeBetween } from '../counters/history/history-range.ts'
+import { type Span, spanOf } from '../counters/history/selection.ts'
+import type { TimeZone } from '../counters/history/time-zone.ts'
+import { InvalidInput } from '../schemas.ts'
 
 /** The periods that people choose from. */
 export const PERIOD_NAMES = [
@@ -19,16 +20,6 @@ const MAX_MONTHS = 240
 const MAX_DAYS_BY_HOUR = 2
 
 const DAYS: Partial<Record<PeriodName, number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
-
-/** What is added up: the hours that begin between two instants, and counts without an hour by the date of their day. */
-export interface Span {
-  /** Milliseconds since 1970, `to` exclusive. */
-  from: number
-  to: number
-  /** Midnights in UTC: the first day, and the one after the last. */
-  firstDay: number
-  nextDay: number
-}
 
 /** The units of a chart that can be chosen. A short period has hours instead. */
 export const CHART_UNITS = ['day', 'week', 'month'] as const
@@ -110,8 +101,9 @@ function periodOf(
 ): ChosenPeriod {
   const [from, to] = [zone.startOf(firstDay), zone.startOf(nextDay)]
   const earlier = dateBefore && earlierBy(zone, dateBefore)
-  const range = rangeBetween(unit, zone, earlier?.(from) ?? from, to)
-  return { by, from, to, firstDay, nextDay, range, first: range.edges.findIndex((edge) => edge >= from), earlier }
+  const begin = earlier?.(from) ?? from
+  const range = rangeBetween(unit, zone, unit === 'hour' ? hourFrom(begin) : begin, to)
+  return { ...spanOf(zone, from, to), by, range, first: range.edges.findIndex((edge) => edge >= from), earlier }
 }
 
 /** A day begins where the earlier one does. All other times are by the clock. */
@@ -138,13 +130,10 @@ export function comparedSpans(
   now: number,
 ): { byHour: Comparison; byDay: Comparison; cutDays: number[] } | null {
   if (earlier === null) return null
-  const span = (from: number, to: number): Span => ({
-    from,
-    to,
-    firstDay: zone.dateAt(from),
-    nextDay: zone.dateAt(to - 1) + DAY_MS,
+  const upTo = (end: number): Comparison => ({
+    current: spanOf(zone, from, end),
+    before: spanOf(zone, earlier(from), earlier(end)),
   })
-  const upTo = (end: number): Comparison => ({ current: span(from, end), before: span(earlier(from), earlier(end)) })
   if (now >= to) return { byHour: upTo(to), byDay: upTo(to), cutDays: [] }
   const today = zone.dateAt(now)
   const midnight = zone.startOf(today)

@@ -1,7 +1,8 @@
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
-import { chosenPeriod, comparedSpans, type PeriodName, type Span } from '../../../../src/counters/history/comparison.ts'
-import { InvalidInput } from '../../../../src/schemas.ts'
+import type { Span } from '../../../src/counters/history/selection.ts'
+import { InvalidInput } from '../../../src/schemas.ts'
+import { chosenPeriod, comparedSpans, type PeriodName } from '../../../src/service/chosen-period.ts'
 
 const clock = (at: number, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDateTime().toString()

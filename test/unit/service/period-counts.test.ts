@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { startOf } from '../../../../src/counters/calendar.ts'
-import { type ChosenPeriod, chosenPeriod, type Span } from '../../../../src/counters/history/comparison.ts'
-import { readPeriods } from '../../../../src/counters/history/period-counts.ts'
-import type { HistoryReader } from '../../../../src/counters/history/read-history.ts'
-import type { HistoryRow } from '../../../../src/counters/history/sum-periods.ts'
+import { startOf } from '../../../src/counters/calendar.ts'
+import { noCounts, rowsOf, type Span } from '../../../src/counters/history/selection.ts'
+import { type ChosenPeriod, chosenPeriod } from '../../../src/service/chosen-period.ts'
+import { type HistoryReader, readPeriods } from '../../../src/service/period-counts.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -17,31 +16,17 @@ interface Count {
 }
 
 /** Reads the history of counts, and only what it is asked for. */
-function readerOf(counts: readonly Count[]): HistoryReader {
-  const rows = counts.flatMap(({ at, imported, amount }): HistoryRow[] =>
-    (imported ? (['day', 'week', 'month'] as const) : (['hour', 'day', 'week', 'month'] as const)).map((unit) => ({
-      unit,
-      start: startOf(unit, new Date(at)).getTime(),
-      count: amount,
-      imported: imported ? amount : 0n,
-    })),
-  )
-  return {
-    readRows: async (_, sources) => ({
-      rows: sources.flatMap(({ unit, spans }) =>
-        rows.filter((row) =>
-          spans.some(({ from, to, only }) => {
-            if (row.unit !== unit || row.start < from || row.start >= to) return false
-            const hour = new Date(row.start).getUTCHours()
-            return only === undefined || hour >= 24 - only.before || hour < only.after
-          }),
-        ),
-      ),
-      pending: 0n,
-      adjustments: [],
-      begun: Math.min(...counts.map(({ at }) => startOf('day', new Date(at)).getTime() + DAY_MS)),
-    }),
-    hoursSince: Number.POSITIVE_INFINITY,
+function readerOf(history: readonly Count[]): HistoryReader {
+  return async (selections) => {
+    const counts = noCounts()
+    for (const [unit, times] of rowsOf(selections, 0)) {
+      for (const { at, imported, amount } of history) {
+        const start = startOf(unit, new Date(at)).getTime()
+        if ((unit === 'hour' && imported) || !times.some(({ from, to }) => start >= from && start < to)) continue
+        counts[unit].set(start, (counts[unit].get(start) ?? 0n) + amount)
+      }
+    }
+    return { counts, pending: 0n, adjustments: [] }
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { DAY_MS, HOUR_MS, startOf } from '../calendar.ts'
+import { DAY_MS, HOUR_MS } from '../calendar.ts'
 import { boundedPendingSql, counterListsSql, MAX_PUBLIC_PENDING } from '../counters-sql.ts'
+import { partsSql } from '../history/rows-sql.ts'
+import { type Selection, selectionOf, spanOf } from '../history/selection.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
-import { fromCountersSql, type HistorySource, sourceSql } from './sum-periods.ts'
 
 /** Periods that end now, in hours. */
 export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
@@ -13,14 +14,12 @@ export type RecentPeriod = keyof typeof RECENT_PERIOD_HOURS
 /** The most counters that one statement reads. */
 export const MAX_RECENT = 50
 
-/** The rows of a period that ends now: the hours that begin in it up to the next day, and all days from then on. */
-export function recentSources(period: RecentPeriod, now: Date): HistorySource[] {
+const UTC = { dateAt: (at: number) => Math.floor(at / DAY_MS) * DAY_MS }
+
+/** A period that ends now: the hours that begin in it up to the next day, and all days from then on. */
+export function recentSelection(period: RecentPeriod, now: Date): Selection {
   const after = now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS
-  const nextDay = startOf('day', new Date(after)).getTime() + DAY_MS
-  return [
-    { unit: 'hour', spans: [{ from: (Math.floor(after / HOUR_MS) + 1) * HOUR_MS, to: nextDay }] },
-    { unit: 'day', spans: [{ from: nextDay, to: now.getTime() + DAY_MS }] },
-  ]
+  return selectionOf(spanOf(UTC, after + 1, UTC.dateAt(now.getTime()) + DAY_MS))
 }
 
 /**
@@ -37,9 +36,9 @@ export async function readRecentPeriod(
   now: Date,
 ): Promise<bigint[]> {
   const selects = counterListsSql(distinct(counters)).flatMap((list) => [
-    ...recentSources(period, now).map(
-      (source) => `SELECT record_type, record_id, SUM(count) AS count ${fromCountersSql(source.unit, list)}
-      AND ${sourceSql(source)} GROUP BY record_type, record_id`,
+    ...partsSql({ counters: list }, recentSelection(period, now), 0).map(
+      ({ from }) =>
+        `SELECT h.record_type, h.record_id, SUM(h.count) AS count ${from} GROUP BY h.record_type, h.record_id`,
     ),
     `SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
       FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`,

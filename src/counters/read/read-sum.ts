@@ -1,12 +1,13 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
+import { partsSql } from '../history/rows-sql.ts'
+import type { Selection } from '../history/selection.ts'
 import { hash64 } from '../ids.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
-import { checkPrefix, fromNamesSql, ofPrefixSql, ROWS_OF_KEY } from '../keys/prefix.ts'
+import { beginsWithSql, checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSources } from './recent-period.ts'
-import { fromPrefixSql, type HistorySource, sourceSql } from './sum-periods.ts'
+import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSelection } from './recent-period.ts'
 
 /** The most pending slots of a type that are added up. */
 export const MAX_PENDING_OF_TYPE = 10_000
@@ -49,13 +50,15 @@ export interface SumOptions {
  */
 export async function readSum(db: Executor, of: SumOf, options: SumOptions): Promise<SumReading> {
   const { maxRows, period } = options
-  const sources = period && recentSources(period, new Date())
+  const recent = period && recentSelection(period, new Date())
   if (of.name !== '' && maxRows !== null) {
-    const rows = ROWS_OF_KEY + (period === null ? 1 : 24 + RECENT_PERIOD_HOURS[period] / 24 + 1)
-    await checkPrefix(db, of, { rows, maxRows })
+    await checkPrefix(db, of, {
+      rows: ROWS_OF_KEY + (period === null ? 1 : 25 + RECENT_PERIOD_HOURS[period] / 24),
+      maxRows,
+    })
   }
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
-  const { rows } = await db.execute(sumSql(of, sources, exact))
+  const { rows } = await db.execute(sumSql(of, recent, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
   const sumIn = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
   const runs = new Map(
@@ -76,9 +79,9 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
   return rows.length === 0
 }
 
-function sumSql(of: SumOf, sources: HistorySource[] | null, exact: boolean): string {
+function sumSql(of: SumOf, recent: Selection | null, exact: boolean): string {
   const parts = [
-    ...keptSql(of, sources),
+    ...keptSql(of, recent).map((kept) => `SELECT 'kept' AS part, 0 AS id, ${kept}`),
     ...(exact ? [pendingSql(of)] : []),
     `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
        FROM rollup_state`,
@@ -86,21 +89,21 @@ function sumSql(of: SumOf, sources: HistorySource[] | null, exact: boolean): str
   return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
 }
 
-/** The rows whose sum was rolled up in some sources, or in all time, then with adjustments. */
-function keptSql(of: SumOf, sources: HistorySource[] | null): string[] {
-  // Grouped by lane, which names the shard: vtgate would not push down a sum of all rows.
-  const ofType = (periods: string) =>
-    `SELECT 'kept' AS part, 0 AS id, SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
-      WHERE record_type = ${of.recordType} AND period ${periods} GROUP BY range_lane`
-  const ofNames = (from: string) => `SELECT 'kept' AS part, 0 AS id, h.count AS number ${from}`
-  if (of.name === '') {
-    if (sources === null) return [ofType(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`)]
-    return sources.map((source) => ofType(`= ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source)}`))
+/** The rows whose sum was rolled up: of a recent period, or in all time, then with adjustments. */
+function keptSql({ recordType, name: prefix }: SumOf, recent: Selection | null): string[] {
+  if (recent !== null) {
+    const whose = prefix === '' ? { type: recordType } : { prefix: { recordType, name: prefix } }
+    // Grouped by lane, which names the shard: vtgate would not push down a sum of all rows.
+    const [sum, group] = prefix === '' ? ['SUM(h.count)', 'GROUP BY h.range_lane'] : ['h.count', '']
+    return partsSql(whose, recent, 0).map(({ from }) => `${sum} AS number ${from} ${group}`)
   }
-  if (sources === null) return [ofNames(ofPrefixSql(of, 'h'))]
-  return sources.map((source) =>
-    ofNames(`${fromPrefixSql(source.unit, of)} AND ${sourceSql(source, 'h.period_start')}`),
-  )
+  return [
+    prefix === ''
+      ? `SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
+           WHERE record_type = ${recordType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM}) GROUP BY range_lane`
+      : `count AS number FROM counters FORCE INDEX (name)
+           WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)}`,
+  ]
 }
 
 function pendingSql(of: SumOf): string {

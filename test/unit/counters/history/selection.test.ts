@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type HistoryRange, type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
-import { type HistoryRow, sourcesOf, sumPeriods } from '../../../../src/counters/history/sum-periods.ts'
+import { noCounts, rowsOf, selectionsOf, startsOf, sumOf } from '../../../../src/counters/history/selection.ts'
 import { TimeZone } from '../../../../src/counters/history/time-zone.ts'
 
 const HOUR = 3_600_000
@@ -14,47 +14,45 @@ const FIRST = Date.UTC(2026, 1, 20)
 const hours = fc.array(fc.record({ hour: fc.nat(240 * 24 - 1), count: fc.bigInt(-1_000n, 1_000n) }), { maxLength: 200 })
 const beyond = fc.array(fc.record({ day: fc.nat(239), count: fc.bigInt(-1_000n, 1_000n) }), { maxLength: 20 })
 
-/** The rows of the history: hours, and days, weeks and months, which also include counts known only by day. */
+/** A row of the history. */
+interface HistoryRow {
+  unit: 'hour' | 'day' | 'month'
+  start: number
+  count: bigint
+}
+
+/** The rows of the history: hours, and days and months, which also include counts known only by day. */
 function kept(
   ofHours: readonly { hour: number; count: bigint }[],
   ofDays: readonly { day: number; count: bigint }[],
 ): HistoryRow[] {
-  const sums = new Map<string, HistoryRow>()
-  const add = (unit: HistoryRow['unit'], start: number, count: bigint) => {
-    const row = sums.get(`${unit} ${start}`) ?? { unit, start, count: 0n }
-    sums.set(`${unit} ${start}`, { ...row, count: row.count + count })
-  }
+  const rows: HistoryRow[] = []
   const addToDays = (at: number, count: bigint) => {
     const date = new Date(at)
-    add('day', Math.floor(at / DAY) * DAY, count)
-    add(
-      'week',
-      Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() - ((date.getUTCDay() + 6) % 7)),
-      count,
-    )
-    add('month', Date.UTC(date.getUTCFullYear(), date.getUTCMonth()), count)
+    rows.push({ unit: 'day', start: Math.floor(at / DAY) * DAY, count })
+    rows.push({ unit: 'month', start: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()), count })
   }
   for (const { hour, count } of ofHours) {
-    add('hour', FIRST + hour * HOUR, count)
+    rows.push({ unit: 'hour', start: FIRST + hour * HOUR, count })
     addToDays(FIRST + hour * HOUR, count)
   }
   for (const { day, count } of ofDays) addToDays(FIRST + day * DAY, count)
-  return [...sums.values()]
+  return rows
 }
 
 const rangeOf = (by: HistoryUnit, timeZone: string, from: string, to: string) =>
   historyRange({ by, timeZone, from, to }, NOW)
-/** Sums the periods as a reader does: only from the rows of the sources. */
-const count = (range: HistoryRange, rows: readonly HistoryRow[]) => {
-  const sources = sourcesOf(range)
-  return sumPeriods(
-    range,
-    rows.filter((row) =>
-      sources.some(
-        ({ unit, spans }) => row.unit === unit && spans.some(({ from, to }) => row.start >= from && row.start < to),
-      ),
-    ),
+/** Sums the periods as a reader does: only from the rows that are read. */
+const count = (range: HistoryRange, rows: readonly HistoryRow[], hoursFrom = 0) => {
+  const selections = selectionsOf(range)
+  const counts = noCounts()
+  const read = new Set(
+    [...rowsOf(selections, hoursFrom)].flatMap(([unit, times]) => startsOf(unit, times).map((at) => `${unit} ${at}`)),
   )
+  for (const { unit, start, count } of rows) {
+    if (read.has(`${unit} ${start}`)) counts[unit].set(start, (counts[unit].get(start) ?? 0n) + count)
+  }
+  return selections.map((selection) => sumOf(selection, counts))
 }
 const sum = (counts: readonly bigint[]) => counts.reduce((all, one) => all + one, 0n)
 

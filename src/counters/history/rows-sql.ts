@@ -1,0 +1,118 @@
+import { packedSql } from '../../database/values.ts'
+import { type CalendarPeriod, DAY_MS, dayText, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
+import { fromNamesSql, type KeysWithPrefix } from '../keys/prefix.ts'
+import { rowsOf, type Selection, startsOf, type Times } from './selection.ts'
+
+/**
+ * Whose rows are read: those of counters, by an SQL condition; of a type, which has rows of its own; of all counters with a prefix;
+ * or of all counters of a type, by the indexes that have them in the order of time.
+ */
+export type Whose = { counters: string } | { type: number } | { prefix: KeysWithPrefix } | { allOf: number }
+
+/** The most starts of one run that are listed. A longer run is a range. */
+const MAX_LISTED = 24
+
+/** The most rows of each key that are looked up one by one. */
+const MAX_LOOKED_UP = 100
+
+/** How many rows selections have at most of one counter. */
+export function countRows(selections: readonly Selection[], hoursFrom: number): number {
+  return [...rowsOf(selections, hoursFrom)].reduce((sum, [unit, times]) => sum + startsOf(unit, times).length, 0)
+}
+
+type Rows = readonly (readonly [CalendarPeriod, readonly Times[]])[]
+
+/** SQL that reads rows `h` of one table: `FROM` and `WHERE`. Columns are those of `h`, because vtgate looks for others in names, too. */
+export function rowsSql(whose: Whose, rows: Rows): string {
+  const isHours = rows[0]![0] === 'hour'
+  const table = isHours ? 'counter_history' : 'counter_periods'
+  const starts = isHours ? startsSql(...rows[0]!) : ''
+  const periods = rows.map(([unit, times]) => `h.period = ${PERIODS[unit]} AND ${startsSql(unit, times)}`).join(' OR ')
+  if ('type' in whose) {
+    return `FROM type_history AS h FORCE INDEX (PRIMARY) WHERE h.record_type = ${whose.type} AND (${periods})`
+  }
+  const condition = isHours ? starts : `(${periods})`
+  if ('counters' in whose) return `FROM ${table} AS h FORCE INDEX (PRIMARY) WHERE ${whose.counters} AND ${condition}`
+  if ('allOf' in whose) {
+    const index = isHours ? 'period_start' : 'ranking'
+    return `FROM ${table} AS h FORCE INDEX (${index}) WHERE h.record_type = ${whose.allOf} AND ${condition}`
+  }
+  const joined = `${table} AS h FORCE INDEX (PRIMARY)`
+  const listed = rows.flatMap(([unit, times]) => startsOf(unit, times).map((at) => [PERIODS[unit], textOf(at)]))
+  if (isHours || listed.length > MAX_LOOKED_UP) return `${fromNamesSql(whose.prefix, joined, 'h')} AND ${condition}`
+  // Otherwise all days of a key would be compared, however long it has counted.
+  const looked = listed.map(([period, start]) => `SELECT ${period} AS period, DATE '${start}' AS period_start`)
+  return `${fromNamesSql(whose.prefix, `(${looked.join(' UNION ALL ')}) AS p STRAIGHT_JOIN ${joined}`, 'h')}
+    AND h.period = p.period AND h.period_start = p.period_start`
+}
+
+function startsSql(unit: CalendarPeriod, times: readonly Times[]): string {
+  const [long, short] = [true, false].map((isLong) =>
+    times.filter((run) => startsOf(unit, [run]).length > MAX_LISTED === isLong),
+  ) as [Times[], Times[]]
+  const ranges = long.map(({ from, to }) => `h.period_start >= '${textOf(from)}' AND h.period_start < '${textOf(to)}'`)
+  const listed = startsOf(unit, short).map((at) => `'${textOf(at)}'`)
+  return `(${[...ranges, ...(listed.length > 0 ? [`h.period_start IN (${listed.join(',')})`] : [])].join(' OR ')})`
+}
+
+/** A midnight is written as a date, which compares with DATE and DATETIME columns alike. */
+function textOf(at: number): string {
+  return at % DAY_MS === 0 ? dayText(at) : timeText(at)
+}
+
+/**
+ * SQL that reads the parts of a selection: one for each table, and one for what is taken away.
+ * @returns `from`: as `rowsSql`; `count`: the column to add up
+ */
+export function partsSql(whose: Whose, selection: Selection, hoursFrom: number): { count: string; from: string }[] {
+  return ([1n, -1n] as const).flatMap((sign) => {
+    const rows = rowsOf([selection.filter((run) => run.sign === sign)], hoursFrom)
+    // The rows of types are all in one table.
+    const tables = Map.groupBy(rows, ([unit]) => unit === 'hour' && !('type' in whose)).values()
+    return [...tables].map((table) => ({ count: sign === 1n ? 'h.count' : '-h.count', from: rowsSql(whose, table) }))
+  })
+}
+
+/** SQL of a time in hours since 1970. */
+export const hoursSql = (time: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${time})`
+
+const PACKED_BY = {
+  hour: 'DATE(h.period_start)',
+  day: 'EXTRACT(YEAR_MONTH FROM h.period_start), DAY(h.period_start) > 16',
+  month: 'YEAR(h.period_start)',
+}
+
+/**
+ * SELECTs that read the counts of selections in few rows, because each row takes time: a row has a day's hours, the days of half a
+ * month, or the months of a year. Such a text has up to 936 bytes, because a count has up to 30 digits, and a server cuts it after
+ * 1,024 (`group_concat_max_len`).
+ * @param id the column by which rows are grouped
+ */
+export function packedRowsSql(
+  whose: Whose,
+  selections: readonly Selection[],
+  hoursFrom: number,
+  id: 'record_id' | 'range_lane',
+): string[] {
+  return [...rowsOf(selections, hoursFrom)].map(([unit, times]) => {
+    const counts = `GROUP_CONCAT(${hoursSql('h.period_start')}, ':', h.count)`
+    return `SELECT ${packedSql(`'${unit}'`, `h.${id}`, 'SUM(h.count)', counts)} ${rowsSql(whose, [[unit, times]])}
+      GROUP BY h.${id}, ${PACKED_BY[unit]}`
+  })
+}
+
+/**
+ * The times, in hours since 1970, and counts of a row.
+ * @param sum their sum: the server cuts a text that is too long without an error
+ */
+export function unpackCounts(sum: string, counts: string): [hour: number, count: bigint][] {
+  let rest = BigInt(sum)
+  const unpacked = counts.split(',').map((text): [number, bigint] => {
+    const colon = text.indexOf(':')
+    const count = BigInt(text.slice(colon + 1))
+    rest -= count
+    return [Number(text.slice(0, colon)), count]
+  })
+  if (rest !== 0n) throw new Error('the server cut a list of counts: its group_concat_max_len must be at least 1024')
+  return unpacked
+}

@@ -1,0 +1,18 @@
+import type { HistoryRange } from '../../src/counters/history/history-range.ts'
+import { countsOf, readCounterHistory, readSumHistory } from '../../src/counters/history/read-history.ts'
+import { selectionsOf } from '../../src/counters/history/selection.ts'
+import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import type { SumOf } from '../../src/counters/read/read-sum.ts'
+import type { Executor } from '../../src/database/database.ts'
+
+/** Reads the counts of a range, with all hours that are there, and its adjustments. */
+export async function counterHistory(db: Executor, counter: CounterAddress, range: HistoryRange, now: Date) {
+  const between = { from: range.edges[0]!, to: range.edges.at(-1)! }
+  const history = await readCounterHistory(db, counter, { selections: selectionsOf(range), hoursFrom: 0 }, between)
+  return { adjustments: history.adjustments, counts: countsOf(range, history, now.getTime()) }
+}
+
+/** The same of a type or a prefix. */
+export async function sumHistory(db: Executor, of: SumOf, range: HistoryRange): Promise<bigint[]> {
+  return countsOf(range, await readSumHistory(db, of, { selections: selectionsOf(range), hoursFrom: 0 }), Number.NaN)
+}
