@@ -37,7 +37,8 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/config' },
   { rooms: 'src/visits src/plans.ts' },
   { rooms: 'src/counters/changes' },
-  { rooms: 'src/counters/history src/counters/read src/counters/rollup src/counters/verify src/counters/write' },
+  { rooms: 'src/counters/read' },
+  { rooms: 'src/counters/history src/counters/rollup src/counters/verify src/counters/write' },
   { rooms: 'src/counters/ledger' },
   { rooms: 'src/counters' },
   {

@@ -104,15 +104,11 @@ export async function fillSampleSite(databaseUrl: string, now: Date): Promise<vo
   await insert('counters (record_type, record_id, name, count, version, rolled_up_at)', counters!)
   await insert('counter_periods', days!)
   await insert('counter_history', hours!)
-  for (const [period, start] of [
-    ['week', 'DATE_SUB(period_start, INTERVAL WEEKDAY(period_start) DAY)'],
-    ['month', 'DATE_SUB(period_start, INTERVAL DAYOFMONTH(period_start) - 1 DAY)'],
-  ] as const) {
-    await db.execute(
-      `INSERT INTO counter_periods SELECT record_type, record_id, ${PERIODS[period]}, ${start} AS start, SUM(count)
-       FROM counter_periods WHERE period = ${PERIODS.day} GROUP BY record_type, record_id, start`,
-    )
-  }
+  await db.execute(
+    `INSERT INTO counter_periods
+     SELECT record_type, record_id, ${PERIODS.month}, DATE_SUB(period_start, INTERVAL DAYOFMONTH(period_start) - 1 DAY) AS start, SUM(count)
+     FROM counter_periods WHERE period = ${PERIODS.day} GROUP BY record_type, record_id, start`,
+  )
   for (const [period, table] of [
     ['period', 'counter_periods'],
     [PERIODS.hour, 'counter_history'],

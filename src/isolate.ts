@@ -7,7 +7,7 @@ import { MAX_PENDING, MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
 import { AddressCache, type CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { NewKeyBudgets } from './counters/keys/new-key-budgets.ts'
-import { MAX_PUBLIC_ROWS, TooManyKeys } from './counters/keys/prefix.ts'
+import { MAX_PUBLIC_ROWS, type SumOf, TooManyKeys } from './counters/keys/prefix.ts'
 import type { TotalsStore } from './counters/ledger/totals.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
@@ -15,7 +15,6 @@ import {
   MAX_PENDING_OF_TYPE,
   MAX_PUBLIC_PENDING_OF_TYPE,
   readSum,
-  type SumOf,
   type SumOptions,
   type SumReading,
 } from './counters/read/read-sum.ts'

@@ -24,7 +24,7 @@ export const PROBLEMS = {
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
   count_out_of_range: { status: 422, title: 'The count would exceed a 64-bit integer' },
   history_too_large: { status: 422, title: 'The counter has too much history' },
-  too_many_keys: { status: 422, title: 'Too many keys begin with this prefix' },
+  too_many_keys: { status: 422, title: 'Too many counters to add up' },
   too_many_attempts: { status: 429, title: 'Too many unknown tokens from this network' },
   too_many_requests: { status: 429, title: 'Too many requests from this network' },
   internal_error: { status: 500, title: 'Internal error' },

@@ -136,10 +136,7 @@ export function problemOf(error: unknown, advice?: string): Problem {
     const detail = 'Concurrent changes won every time; nothing was changed. Retry.'
     return new Problem('overtaken', { detail, headers: { 'Retry-After': '1' } })
   }
-  if (error instanceof TooManyKeys) {
-    const detail = `${error.message} Use a longer prefix, a shorter period, or a separate type for these keys.`
-    return new Problem('too_many_keys', { detail })
-  }
+  if (error instanceof TooManyKeys) return new Problem('too_many_keys', { detail: error.message })
   if (error instanceof KeyReused) return new Problem('idempotency_key_reused', { detail: KEY_REUSED })
   if (error instanceof ChangeRefused) {
     const [code, what] = REFUSALS[error.reason]

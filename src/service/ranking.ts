@@ -1,7 +1,7 @@
 import { isIndexed, MAX_PUBLIC_RANKED_ROWS, MAX_RANKED, readRanking } from '../counters/history/ranking.ts'
 import type { Selection } from '../counters/history/selection.ts'
 import type { RankedCounter } from '../counters/keys/counter-address.ts'
-import { type KeysWithPrefix, MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
+import { type KeysWithPrefix, MAX_PUBLIC_ROWS, TooManyKeys } from '../counters/keys/prefix.ts'
 import type { Caller } from './caller.ts'
 import { firstHour } from './history.ts'
 import { readForAll } from './read.ts'
@@ -12,7 +12,8 @@ export const MAX_TOP = 100
 const KEPT_MS = 60_000
 
 /**
- * The counters of a type or a prefix with the highest counts in a period, as of the last roll-up, highest first.
+ * The counters of a type or a prefix with the highest counts in a period, as of the last roll-up, highest first. With a token,
+ * rankings of few rows are read each time.
  * @param period `null`: all time
  * @param limit at most `MAX_RANKED`
  * @returns `asOf`: when a ranking was read that was kept from an earlier request @throws {TooManyKeys}
@@ -27,8 +28,13 @@ export async function readTop(
   if (isIndexed(of, period)) {
     return { counters: await readRanking(caller.db, of, period, { limit, hoursFrom }), asOf: null }
   }
-  const ofStranger = of.name === '' ? MAX_PUBLIC_RANKED_ROWS : MAX_PUBLIC_ROWS
-  const maxRows = (await caller.hasToken()) ? undefined : ofStranger
+  const few = of.name === '' ? MAX_PUBLIC_RANKED_ROWS : MAX_PUBLIC_ROWS
+  const hasToken = await caller.hasToken()
+  if (hasToken) {
+    const fresh = await unlessTooMany(readRanking(caller.db, of, period, { limit, maxRows: few, hoursFrom }))
+    if (fresh !== null) return { counters: fresh, asOf: null }
+  }
+  const maxRows = hasToken ? undefined : few
   const most = limit <= MAX_TOP ? MAX_TOP : MAX_RANKED
   const runs = period?.flatMap(({ unit, from, to, sign }) => [unit, from, to, Number(sign)]) ?? []
   const question = ['top', of.recordType, of.name, most, maxRows ?? null, ...runs]
@@ -36,4 +42,12 @@ export async function readTop(
     readRanking(caller.db, of, period, { limit: most, maxRows, hoursFrom }),
   )
   return { counters: value.slice(0, limit), asOf }
+}
+
+/** `null`: too many rows would be added up. @throws what `ranking` throws otherwise */
+export async function unlessTooMany<Value>(ranking: Promise<Value>): Promise<Value | null> {
+  return ranking.catch((error: unknown) => {
+    if (error instanceof TooManyKeys) return null
+    throw error
+  })
 }

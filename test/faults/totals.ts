@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { TooManyKeys } from '../../src/counters/keys/prefix.ts'
-import { MAX_PENDING_OF_TYPE, readSum, sumOf } from '../../src/counters/read/read-sum.ts'
+import { sumOf, TooManyKeys } from '../../src/counters/keys/prefix.ts'
+import { MAX_PENDING_OF_TYPE, readSum } from '../../src/counters/read/read-sum.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PREFIXES } from './counters.ts'
 import { type Counter, RECORD_TYPES } from './increment.ts'

@@ -2,7 +2,7 @@ import type { HistoryRange } from '../../src/counters/history/history-range.ts'
 import { countsOf, readCounterHistory, readSumHistory } from '../../src/counters/history/read-history.ts'
 import { selectionsOf } from '../../src/counters/history/selection.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import type { SumOf } from '../../src/counters/read/read-sum.ts'
+import type { SumOf } from '../../src/counters/keys/prefix.ts'
 import type { Executor } from '../../src/database/database.ts'
 
 /** Reads the counts of a range, with all hours that are there, and its adjustments. */

@@ -69,8 +69,7 @@ export interface TypeNumbers extends Numbers {
   list: {
     counters: ListedCounter[]
     more: boolean
-    certain: boolean
-    /** Whether the highest counts come first: too many keys that begin with a prefix are in the order of the keys. */
+    /** Whether the highest counts come first. If there are too many counters for that, they are in another order. */
     ranked: boolean
     /** The number of keys in the list's scope; `null`: more than 1,000, or a search. */
     of: number | null

@@ -126,15 +126,16 @@ export function startOverviewPage(type: string): void {
   startProblems()
 }
 
-function listMessage({ list: { counters, more, certain, ranked } }: TypeNumbers, find: string): string {
+function listMessage({ list: { counters, more, ranked } }: TypeNumbers, find: string): string {
   if (counters.length === 0) {
     if (find !== '')
       return 'Nothing found in this period: no key begins with this, and none of the first 100 contains it.'
     return 'Nothing was counted in this period. Choose a longer one.'
   }
+  if (!ranked && find === '')
+    return 'Too many counters to rank by this period: these lead all time. A day in UTC, a month in UTC and all time are ranked.'
   if (!ranked) return 'Too many keys begin with this: after the first 100 of all, they are in the order of the keys.'
-  if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Filter for others.`
-  return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
+  return more && counters.length >= MAX_ROWS ? `These are the first ${MAX_ROWS}. Filter for others.` : ''
 }
 
 /** The counters whose keys contain a text, in any case, in the order of their counts. Each key once: the last one counts. */

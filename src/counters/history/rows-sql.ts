@@ -9,8 +9,9 @@ import { rowsOf, type Selection, startsOf, type Times } from './selection.ts'
  */
 export type Whose = { counters: string } | { type: number } | { prefix: KeysWithPrefix } | { allOf: number }
 
-/** The most starts of one run that are listed. A longer run is a range. */
-const MAX_LISTED = 24
+/** Of more runs, the short ones are listed, start by start: a server compares a list faster than many ranges. */
+const MAX_RANGES = 8
+const SHORT = 24
 
 /** The most rows of each key that are looked up one by one. */
 const MAX_LOOKED_UP = 100
@@ -47,12 +48,16 @@ export function rowsSql(whose: Whose, rows: Rows): string {
 }
 
 function startsSql(unit: CalendarPeriod, times: readonly Times[]): string {
-  const [long, short] = [true, false].map((isLong) =>
-    times.filter((run) => startsOf(unit, [run]).length > MAX_LISTED === isLong),
-  ) as [Times[], Times[]]
-  const ranges = long.map(({ from, to }) => `h.period_start >= '${textOf(from)}' AND h.period_start < '${textOf(to)}'`)
-  const listed = startsOf(unit, short).map((at) => `'${textOf(at)}'`)
-  return `(${[...ranges, ...(listed.length > 0 ? [`h.period_start IN (${listed.join(',')})`] : [])].join(' OR ')})`
+  // A single start is never a range, which would not be in the order of the next column.
+  const most = times.length > MAX_RANGES ? SHORT : 1
+  const { ranges = [], listed = [] } = Object.groupBy(times, (run) =>
+    startsOf(unit, [run]).length > most ? 'ranges' : 'listed',
+  )
+  const starts = startsOf(unit, listed).map((at) => `'${textOf(at)}'`)
+  return `(${[
+    ...ranges.map(({ from, to }) => `h.period_start >= '${textOf(from)}' AND h.period_start < '${textOf(to)}'`),
+    ...(starts.length > 0 ? [`h.period_start IN (${starts.join(',')})`] : []),
+  ].join(' OR ')})`
 }
 
 /** A midnight is written as a date, which compares with DATE and DATETIME columns alike. */

@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { hexOf } from '../../database/values.ts'
+import { hash64 } from '../ids.ts'
 import type { CounterAddress } from './counter-address.ts'
 
 /** The most keys with a prefix whose counters are added up. */
@@ -14,7 +15,18 @@ const encoder = new TextEncoder()
 /** Keys that begin with `name`. */
 export type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
 
-/** A sum would take too long. Nothing was read. */
+/**
+ * The counters of a sum, addressed and cached like one counter: `name` is the prefix of their keys and `recordId` its hash. For a
+ * whole type, `name` is empty and `recordId` 0.
+ */
+export type SumOf = CounterAddress
+
+/** The sum of a type, or of the counters whose keys begin with a prefix. */
+export async function sumOf(recordType: number, prefix: string | null): Promise<SumOf> {
+  return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix ?? '' }
+}
+
+/** A sum or a ranking would add up too many rows. Nothing was read. The message says what to ask for instead. */
 export class TooManyKeys extends Error {
   override name = 'TooManyKeys'
 }
@@ -43,7 +55,8 @@ export async function checkPrefix(
   )
   if (found.length === 0) return
   const reason = most < MAX_NAMES ? ', too many for what was asked' : ''
-  throw new TooManyKeys(`More than ${most} keys begin with this prefix${reason}.`)
+  const advice = 'Use a longer prefix, a shorter period, or a separate type for these keys.'
+  throw new TooManyKeys(`More than ${most} keys begin with this prefix${reason}. ${advice}`)
 }
 
 /**

@@ -3,9 +3,7 @@ import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
 import { partsSql } from '../history/rows-sql.ts'
 import type { Selection } from '../history/selection.ts'
-import { hash64 } from '../ids.ts'
-import type { CounterAddress } from '../keys/counter-address.ts'
-import { beginsWithSql, checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
+import { beginsWithSql, checkPrefix, fromNamesSql, ROWS_OF_KEY, type SumOf } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSelection } from './recent-period.ts'
 
@@ -13,17 +11,6 @@ import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSelection } from './recen
 export const MAX_PENDING_OF_TYPE = 10_000
 /** The same for requests without a token. */
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
-
-/**
- * The counters of a sum, addressed and cached like one counter: `name` is the prefix of their keys and `recordId` its hash. For a
- * whole type, `name` is empty and `recordId` 0.
- */
-export type SumOf = CounterAddress
-
-/** The sum of a type, or of the counters whose keys begin with a prefix. */
-export async function sumOf(recordType: number, prefix: string | null): Promise<SumOf> {
-  return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix ?? '' }
-}
 
 export interface SumReading {
   /** Rolled up, set and imported. */

@@ -2,14 +2,14 @@ import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { readRows } from '../../counters/history/read-history.ts'
 import { type Selection, selectionOf, selectionsOf } from '../../counters/history/selection.ts'
 import type { CounterAddress, CounterPlace } from '../../counters/keys/counter-address.ts'
-import { type KeysWithPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
+import type { KeysWithPrefix } from '../../counters/keys/prefix.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import type { ChosenPeriod, Comparison } from '../../service/chosen-period.ts'
 import { firstHour } from '../../service/history.ts'
 import type { Compared } from '../../service/period-counts.ts'
-import { readTop } from '../../service/ranking.ts'
+import { readTop, unlessTooMany } from '../../service/ranking.ts'
 import { periodOf, type Source } from './numbers-query.ts'
 
 /** The most rows with small charts, and the most units of these. A file with more rows has none. */
@@ -115,15 +115,8 @@ async function readFound(source: Source, type: CounterType, prefix: string, peri
 
 /** `null`: too many counters. */
 async function ranked(source: Source, of: KeysWithPrefix, period: ChosenPeriod, rows: number): Promise<Listed | null> {
-  try {
-    return {
-      ...(await top(source, of, source.asked.period === 'all' ? null : selectionOf(period), rows)),
-      ranked: true,
-    }
-  } catch (error) {
-    if (error instanceof TooManyKeys) return null
-    throw error
-  }
+  const found = await unlessTooMany(top(source, of, source.asked.period === 'all' ? null : selectionOf(period), rows))
+  return found && { ...found, ranked: true }
 }
 
 async function top({ caller }: Source, of: KeysWithPrefix, period: Selection | null, rows: number) {

@@ -50,7 +50,7 @@ describe('POST /v1/verify', () => {
   it('names wrong counters by type and key, and wrong types, with all digits', async () => {
     await db.arrange('UPDATE counters SET count = 9223372036854775807 WHERE record_type = ?', [VIDEOS])
     await db.arrange(`UPDATE counters SET count = count - 2 WHERE name = '/page/11'`)
-    await db.arrange('UPDATE type_history SET count = count + 1 WHERE record_type = ? AND period = 3', [VIDEOS])
+    await db.arrange('UPDATE type_history SET count = count + 1 WHERE record_type = ? AND period = 2', [VIDEOS])
     const { wrong } = await verifyAll(500)
     const key = '9223372036854775807'
     const page = { type: 'page_view', recordType: 1, key: '/page/11', recordId: expect.stringMatching(/^\d+$/) }

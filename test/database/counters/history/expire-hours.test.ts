@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type ExpiryOptions, expireHours } from '../../../../src/counters/history/expire-hours.ts'
 import { historyRange } from '../../../../src/counters/history/history-range.ts'
-import { sumOf } from '../../../../src/counters/read/read-sum.ts'
+import { sumOf } from '../../../../src/counters/keys/prefix.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'

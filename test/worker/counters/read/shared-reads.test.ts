@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { sumOf } from '../../../../src/counters/read/read-sum.ts'
+import { sumOf } from '../../../../src/counters/keys/prefix.ts'
 import { isolateOf } from '../../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { stopClock } from '../../../harness/stopped-clock.ts'
