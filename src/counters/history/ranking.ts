@@ -43,7 +43,8 @@ export async function readRanking(
   const { recordType, name: prefix } = of
   const isType = prefix === ''
   if (!isType) {
-    const rows = ROWS_OF_KEY + (period === null ? 0 : countRows([period], hoursFrom))
+    // Each row of a key is looked up by its start.
+    const rows = ROWS_OF_KEY + (period === null ? 0 : 2 * countRows([period], hoursFrom))
     await checkPrefix(db, of, { rows, maxRows })
   }
   const select = async (columns: string, from: string) => {
