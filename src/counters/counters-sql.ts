@@ -72,14 +72,15 @@ export const MAX_PENDING = 50_000
 export const MAX_PUBLIC_PENDING = 2_000
 
 /**
- * SQL of one counter's pending count: a column, and where it is from. It names the index: by the primary key, which the
- * optimizers may prefer, a LIMIT does not bound how many empty slots are read.
- * @param most above so many slots it is NULL, and one more is read
+ * SQL of one counter's pending count: a column, and where it is from.
+ * @param most above so many slots it is NULL, and one more is read. Without a token, empty slots are passed over, too: only the
+ *   index `pending` does that. It costs a step to the row of each slot, so for others the optimizer may read the slots side by side.
  */
 export function pendingOfOneSql(counter: CounterPlace, most: number): { column: string; from: string } {
+  const index = most <= MAX_PUBLIC_PENDING ? 'FORCE INDEX (pending)' : ''
   return {
     column: `IF(COUNT(*) > ${most}, NULL, COALESCE(SUM(count), 0))`,
-    from: `(SELECT count FROM slotted_counters FORCE INDEX (pending)
+    from: `(SELECT count FROM slotted_counters ${index}
       WHERE pending = 1 AND ${counterSql(counter)} LIMIT ${most + 1}) AS s`,
   }
 }

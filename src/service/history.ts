@@ -157,7 +157,7 @@ export function firstHour({ mayExpire, history }: Config): number {
 async function checkSum({ db }: Caller, of: SumOf, { selections, hoursFrom }: AskedHistory, hasToken: boolean) {
   if (of.name === '') return
   const rows = countRows(selections, hasToken ? Number.POSITIVE_INFINITY : hoursFrom)
-  await checkPrefix(db, of, hasToken ? { rows } : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS })
+  await checkPrefix(db, of, hasToken ? { rows } : { rows: 2 * rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS })
 }
 
 const betweenOf = ({ edges }: HistoryRange) => ({ from: edges[0]!, to: edges.at(-1)! })

@@ -76,14 +76,20 @@ export async function readRanking(
       maxRows ?? MAX_ROWS,
     )
   }
-  // A union is summed outside, because vtgate sends it to each shard whole.
-  const union = parts.map(({ count, from }) => `SELECT h.record_id, ${count} AS count ${from}`).join('\nUNION ALL ')
+  // The keys of a prefix are grouped in the order of their index. A union is summed outside, because vtgate sends it to each shard
+  // whole.
+  const id = isType ? 'h.record_id' : 'n.name, n.record_id'
+  const union = parts.map(({ count, from }) => `SELECT ${id}, ${count} AS count ${from}`).join('\nUNION ALL ')
   const [one] = parts
   const ranked =
     parts.length === 1
-      ? await select(`h.record_id, SUM(h.count) AS count`, `${one!.from} GROUP BY h.record_id`)
-      : await select(`h.record_id, SUM(h.count) AS count`, `FROM (${union}) AS h GROUP BY h.record_id`)
-  const named = ranked.length === 0 ? [] : await readRows(db, ranked, { hoursFrom, names: true })
+      ? await select(`${id}, SUM(h.count) AS count`, `${one!.from} GROUP BY ${id}`)
+      : await select(
+          `${id.replaceAll('n.', 'h.')}, SUM(h.count) AS count`,
+          `FROM (${union}) AS h GROUP BY ${id.replaceAll('n.', 'h.')}`,
+        )
+  if (!isType || ranked.length === 0) return ranked
+  const named = await readRows(db, ranked, { hoursFrom, names: true })
   return ranked.map((counter, place) => ({ ...counter, name: named[place]!.name }))
 }
 
