@@ -15,7 +15,7 @@ export interface ServerCosts {
   /** For each pending slot, what the roll-up takes to read it, and to subtract what it read. */
   readSlot: number
   subtractedSlot: number
-  /** For each counter of a page, what the roll-up takes for its total, its hour, and its day, week and month. */
+  /** For each counter of a page, what the roll-up takes for its total, its hour, and its day and month. */
   movedTotal: number
   movedHour: number
   movedPeriod: number

@@ -6,7 +6,6 @@ const TIMEOUT = 1205
 
 const PENDING = 'FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1'
 const SUMS = `SELECT record_type, record_id, SUM(count) AS count ${PENDING} GROUP BY record_type, record_id`
-const WEEK = 'UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY'
 const MONTH = 'UTC_DATE() - INTERVAL DAYOFMONTH(UTC_DATE()) - 1 DAY'
 const HOUR = `CAST(DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:00:00') AS DATETIME)`
 
@@ -23,13 +22,12 @@ const HISTORY = [
    ON DUPLICATE KEY UPDATE count = counter_history.count + VALUES(count)`,
   `INSERT INTO counter_periods (record_type, record_id, period, period_start, count)
    SELECT s.record_type, s.record_id, p.period, p.period_start, s.count FROM (${SUMS}) AS s CROSS JOIN
-     (SELECT 1 AS period, UTC_DATE() AS period_start UNION ALL SELECT 2, ${WEEK} UNION ALL SELECT 3, ${MONTH}) AS p WHERE TRUE
+     (SELECT 1 AS period, UTC_DATE() AS period_start UNION ALL SELECT 2, ${MONTH}) AS p WHERE TRUE
    ON DUPLICATE KEY UPDATE count = counter_periods.count + VALUES(count)`,
   `INSERT INTO type_history (record_type, period, period_start, range_lane, count)
    SELECT s.record_type, p.period, p.period_start, 0, s.count FROM
      (SELECT record_type, SUM(count) AS count ${PENDING} GROUP BY record_type) AS s CROSS JOIN
-     (SELECT 0 AS period, ${HOUR} AS period_start UNION ALL SELECT 1, UTC_DATE() UNION ALL SELECT 2, ${WEEK}
-      UNION ALL SELECT 3, ${MONTH}) AS p WHERE TRUE
+     (SELECT 0 AS period, ${HOUR} AS period_start UNION ALL SELECT 1, UTC_DATE() UNION ALL SELECT 2, ${MONTH}) AS p WHERE TRUE
    ON DUPLICATE KEY UPDATE count = type_history.count + VALUES(count)`,
 ]
 

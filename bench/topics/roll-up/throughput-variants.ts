@@ -62,7 +62,7 @@ function moving(name: string, way: string, about: string, slotsEach: number, met
   }
 }
 
-const HISTORY = 'totals, hours, days, weeks, months, and the history of the type'
+const HISTORY = 'totals, hours, days, months, and the history of the type'
 
 /** The same slots, moved by the product and by hand-written SQL. */
 export const byMethod = [

@@ -282,7 +282,7 @@ async function running(db: MeasuredConnection) {
     subtractedSlot: each(ofRollUp, /^INSERT INTO slotted_counters/, slots),
     movedTotal: each(ofRollUp, /^INSERT INTO counters/, COUNTERS),
     movedHour: each(ofRollUp, /^INSERT INTO counter_history/, COUNTERS),
-    movedPeriod: each(ofRollUp, /^INSERT INTO counter_periods/, 3 * COUNTERS),
+    movedPeriod: each(ofRollUp, /^INSERT INTO counter_periods/, 2 * COUNTERS),
     readOldSlot: each(ofPruning, /^SELECT kept_until/, deleted),
     deletedSlot: each(ofPruning, /^DELETE/, deleted),
   }
@@ -324,7 +324,7 @@ export const COST_NAMES: Record<CostName, string> = {
   subtractedSlot: 'a slot that a roll-up empties',
   movedTotal: 'a total that a roll-up adds to',
   movedHour: 'an hour that a roll-up adds to',
-  movedPeriod: 'a day, week or month that a roll-up adds to',
+  movedPeriod: 'a day or month that a roll-up adds to',
   readOldSlot: 'a slot that pruning reads',
   deletedSlot: 'a slot that pruning deletes',
 }

@@ -144,7 +144,7 @@ export class Sizing {
       this.#keys.set(average, keys)
     }
     const different = (seconds: number) => keys.different(average * seconds)
-    const periods = 365 * different(DAY_S) + 52 * different(7 * DAY_S) + 12 * different(MONTH_S)
+    const periods = 365 * different(DAY_S) + 12 * different(MONTH_S)
     const hours = 24 * HISTORY_DAYS * different(3_600)
     const { counter_totals, counter_names, counter_periods, counter_history } = this.#bytes
     // Results from before `counters` have a row of each of its two predecessors, which is more.

@@ -154,7 +154,7 @@ export const freePlan: Topic = {
   title: 'Does what the free plan runs fit into its processor time?',
   text:
     'The free plan gives a request or a cron run 10 ms of processor time. The target is half of it. Measured is JavaScript, by V8’s profiler, with garbage collection and compiling: the mean of ' +
-    `${RUNS} runs after ${WARM_UPS} others in the same isolate. The type has 160 counters, 20 years of days, weeks and months, and 90 days of hours, in ${ZONE}.`,
+    `${RUNS} runs after ${WARM_UPS} others in the same isolate. The type has 160 counters, 20 years of days and months, and 90 days of hours, in ${ZONE}.`,
   mostRounds: 3,
   variants,
   columns: ['cpuMs', 'nativeMs', 'statements'],

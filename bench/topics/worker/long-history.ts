@@ -4,7 +4,6 @@ import type { Deployment } from '../../harness/deployment.ts'
 
 /** The counter with the long history. */
 export const KEY = '/hello'
-/** More than a ranking looks at in each part of a period. */
 const COUNTERS = 160
 const YEARS = 20
 const HOUR_DAYS = 90
