@@ -25,8 +25,8 @@ const add = (by: bigint, counter = COUNTER) => countOn(db, counter, by)
 const set = async (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
   (await setCounter({ db: on, cache: null }, counter, { count, id, at: new Date() })).outcome
 /** Sets as a client does that repeats the request, with the same key, until it succeeds. */
-const setSurely = async (count: bigint) => {
-  for (const id = random63(); ; ) {
+const setSurely = async (count: bigint, id = random63()) => {
+  for (;;) {
     try {
       return await set(count, id)
     } catch (error) {
@@ -82,7 +82,7 @@ describe('Setting a counter', () => {
   it('from many clients at once with one id happens once', async () => {
     await add(4n)
     const id = random63()
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => set(50n, id)))
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => setSurely(50n, id)))
     expect(outcomes.filter((outcome) => outcome === 'set')).toHaveLength(1)
     expect(await count()).toBe(50n)
     expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
@@ -91,7 +91,7 @@ describe('Setting a counter', () => {
   it('to different values at once leaves one of them, and each change is recorded', async () => {
     await add(4n)
     const values = [10n, 20n, 30n, 40n]
-    await Promise.all(values.map(setSurely))
+    await Promise.all(values.map((value) => setSurely(value)))
     expect(values).toContain(await count())
     await move()
     expect(await accounted()).toBe(await count())

@@ -123,15 +123,15 @@ describe('A roll-up', () => {
       const { rows } = await db.execute(
         `SELECT 'hour' AS kept, SUM(count) AS count FROM counter_history
          UNION ALL SELECT CONCAT('counter ', period), SUM(count) FROM counter_periods GROUP BY period
-         UNION ALL SELECT CONCAT('type ', period), SUM(count) FROM type_history WHERE period < 4 GROUP BY period`,
+         UNION ALL SELECT CONCAT('type ', period), SUM(count) FROM type_history WHERE period < 3 GROUP BY period`,
       )
       return Object.fromEntries(rows.map(({ kept, count }) => [kept, Number(count)]))
     }
     const all = (count: number) => {
-      const [hour, day, week, month] = [0, 1, 2, 3]
+      const [hour, day, month] = [0, 1, 2]
       const periods = [
         `type ${hour}`,
-        ...[day, week, month].flatMap((period) => [`counter ${period}`, `type ${period}`]),
+        ...[day, month].flatMap((period) => [`counter ${period}`, `type ${period}`]),
       ]
       return Object.fromEntries(['hour', ...periods].map((kept) => [kept, count]))
     }
