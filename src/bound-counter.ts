@@ -1,7 +1,7 @@
 import type { Bindings } from './config/bindings.ts'
 import type { CounterType } from './config/counter-types.ts'
 import type { HistoryUnit } from './counters/history/history-range.ts'
-import type { Increment } from './counters/write/apply-batch.ts'
+import type { Increment } from './counters/write/increment-group.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import type { Caller } from './service/caller.ts'

@@ -1,11 +1,8 @@
 import { BoundedMap } from '../../src/bounded-map.ts'
 import { type CounterAddress, counterId } from '../../src/counters/keys/counter-address.ts'
 import { findNames, storeNames } from '../../src/counters/keys/names.ts'
-import { ReadsByRange, SharedReads } from '../../src/counters/read/shared-reads.ts'
+import { SharedReads } from '../../src/counters/shared-reads.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
-import { SlotPool } from '../../src/counters/write/flush-group.ts'
-import { GroupCommit } from '../../src/counters/write/group-commit.ts'
-import { keptHours } from '../../src/counters/write/kept-hours.ts'
 import type { Executor } from '../../src/database/database.ts'
 import { CircuitBreaker, withBreaker } from '../../src/database/retry-and-breaker.ts'
 import type { Keys } from './keys.ts'
@@ -26,7 +23,7 @@ const MAX_NAMES = 1_000
  */
 export class ModelIsolate {
   readonly #counting: CommitByRange
-  readonly #names: ReadsByRange<boolean>
+  readonly #names: SharedReads<boolean>
   /** When each name was last found. */
   readonly #known = new BoundedMap<number>(REMEMBERED / 2)
   /** Hits by slot. */
@@ -58,22 +55,9 @@ export class ModelIsolate {
       await storeNames(db, counters, await findNames(db, counters))
       return counters.map(() => true)
     }
-    this.#names = new ReadsByRange(
-      dbs.map((db) => new SharedReads(db, { deadlineMs: DEADLINE_MS, maxCounters: MAX_NAMES, read })),
-    )
-    this.#counting = new CommitByRange(
-      dbs.map(
-        (db) =>
-          new GroupCommit({
-            db,
-            deadlineMs: DEADLINE_MS,
-            classicSlots: new Map(),
-            slots: new SlotPool(),
-            keptHours: keptHours(24),
-            queue: null,
-          }),
-      ),
-    )
+    this.#names = new SharedReads(dbs, { deadlineMs: DEADLINE_MS, maxCounters: MAX_NAMES, read })
+    const options = { deadlineMs: DEADLINE_MS, classicSlots: new Map(), idempotencyHours: 24, queue: null }
+    this.#counting = new CommitByRange(dbs, options)
   }
 
   /** Counts a hit. Resolves when it is answered. */

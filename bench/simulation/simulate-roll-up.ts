@@ -62,7 +62,7 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
           complete: summary.outcome === 'complete',
         }
       })
-    : rollUp({ db, cache: null }, { ...PLANS.paid.rollUp, at: new Date() }).then((summary) => {
+    : rollUp(db, { ...PLANS.paid.rollUp, at: new Date() }).then((summary) => {
         figures = {
           slots: summary.slots,
           seconds: (clock.now - began) / 1_000,

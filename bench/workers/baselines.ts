@@ -4,9 +4,8 @@ import { type Context, Hono } from 'hono'
 import type { Bindings } from '../../src/config/bindings.ts'
 import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { applyBatch, makeBatch } from '../../src/counters/write/apply-batch.ts'
+import { applyBatch, type Batch } from '../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
-import { keptHours } from '../../src/counters/write/kept-hours.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 import { classify } from '../../src/database/errors.ts'
 import { isolateOf, openConfigured } from '../../src/isolate.ts'
@@ -44,9 +43,13 @@ app.post('/published', async (c) => {
 app.post('/own', async (c) => {
   const counter = await addressOfKey(c)
   const slot = BigInt(Math.floor(Math.random() * slotsOf(c)))
-  await applyBatch(executor(c), makeBatch(random63(), [{ counter, by: 1n }], slot), keptHours(24))
+  await applyBatch(executor(c), oneHit(counter, slot), 24)
   return c.body(null, 204)
 })
+
+function oneHit({ recordType, recordId }: CounterAddress, slot: bigint): Batch {
+  return [{ recordType, recordId, slot, count: 1n, batch: random63() }]
+}
 
 function slotsOf(c: BenchContext): number {
   return Number(c.req.query('slots') ?? 100)
@@ -70,8 +73,8 @@ app.post('/statement', async (c) => {
 
 async function apply(c: BenchContext, counter: CounterAddress): Promise<void> {
   const slot = slots.lease()
-  const batch = makeBatch(random63(), [{ counter, by: 1n }], slot)
-  const { settled } = await applyBatch(executor(c), batch, keptHours(24))
+  const batch = oneHit(counter, slot)
+  const { settled } = await applyBatch(executor(c), batch, 24)
   if (settled) slots.release(slot)
 }
 

@@ -46,10 +46,9 @@ app.post('/bench/short-roll-up', (c) => rolledUp(c, (db) => db, 4))
 
 async function rolledUp(c: Context<AppEnv>, by: (db: Database) => Database, seconds?: number): Promise<Response> {
   const isolate = isolateOf(c.env)
-  const { config, reads } = isolate
-  const { maxSeconds, ...budgets } = config.rollUp
+  const { maxSeconds, ...budgets } = isolate.config.rollUp
   const options = { ...budgets, maxSeconds: seconds ?? maxSeconds, at: new Date() }
-  const summary = await rollUp({ db: by(openBackgroundDatabase(isolate)), cache: reads.rolled }, options)
+  const summary = await rollUp(by(openBackgroundDatabase(isolate)), options)
   return c.json({ ...summary, moved: toJsonNumber(summary.moved) })
 }
 

@@ -7,6 +7,9 @@ const GRACE_MS = 500
 /** Weight of the latest measurement in the moving average. */
 const WEIGHT = 1 / 8
 
+/** Keeps work going after its request has been answered, or its client hung up. */
+export type WaitUntil = (work: Promise<unknown>) => void
+
 /** Too many requests wait for the database. Nothing was sent to it. */
 export class Overloaded extends Error {}
 
@@ -77,4 +80,15 @@ export function isAhead(time: number, now: number, most: number): boolean {
 /** Waits on a timer of the calling request. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+/** Waits for work, but not for long. @throws {Error} if it has not ended then, and what it throws */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -74,7 +74,8 @@ export async function answerChange<Answer>(
   changing: Promise<string>,
   answer: Answer,
 ): Promise<Answer> {
-  const outcome = await finished(c, changing).catch((error: unknown) => {
+  const done = changing.finally(() => c.get('isolate').reads.forget())
+  const outcome = await finished(c, done).catch((error: unknown) => {
     const advice =
       id === undefined
         ? 'Read the counter. A request with an Idempotency-Key can be retried.'

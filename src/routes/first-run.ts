@@ -2,14 +2,13 @@ import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { countIn, readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
-import { rollUp } from '../counters/rollup/roll-up.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { HIT_REASONS } from '../hit-reasons.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf, finished } from '../http/caller.ts'
 import type { HonoApp } from '../http/hono.ts'
 import { pathType, readQuery } from '../http/url.ts'
-import { type Isolate, openBackgroundDatabase } from '../isolate.ts'
+import { type Isolate, rollUpNow } from '../isolate.ts'
 
 const firstRunQuery = () => ({ type: v.string() })
 
@@ -30,9 +29,7 @@ export const firstRun = (app: HonoApp) =>
     const isCounted =
       reading !== undefined && (reading.rolledUpAt !== null || reading.pending !== 0n || reading.total !== 0n)
     if (reading?.rolledUpAt === null && reading.pending !== 0n) {
-      const { config, reads } = isolate
-      const store = { db: openBackgroundDatabase(isolate), cache: reads.rolled }
-      await finished(c, rollUp(store, { ...config.rollUp, at: new Date() }))
+      await finished(c, rollUpNow(isolate, new Date()))
     }
     const first = isCounted ? { key: counters[0]!.name, count: toJsonNumber(countIn(reading)) } : null
     return c.json({ first, refused: refusedHit(isolate, type) }, 200, { 'Cache-Control': 'no-store' })

@@ -73,6 +73,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
   })
   checkTypes(c, ...body.counters.map(({ type }) => type))
   const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
-  const importing = importCounts(isolate.changes, rows, { id, at: now })
+  const importing = importCounts(isolate.changeDb, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

@@ -133,10 +133,10 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const { config, changes } = caller.isolate
+  const { config, changeDb } = caller.isolate
   const others = query.also === 'true' ? ofSameKey(type, [...config.types.values()]) : []
   checkTypes(c, ...others.map(({ name }) => name))
-  const moving = moveCounter(changes, counter, {
+  const moving = moveCounter(changeDb, counter, {
     ...asked,
     also: others.map(({ recordType }) => recordType),
     key: given ?? null,

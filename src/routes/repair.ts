@@ -60,7 +60,7 @@ export const repairing = endpoint<typeof repairContract>(
     const { hourDays } = isolate.config.history
     const options = { days: [...new Set(days)], at: new Date(), hourDays, dryRun }
     let wrong: Awaited<ReturnType<typeof repairCounter>> = []
-    const repairs = repairCounter(isolate.changes, counter, options).then((found) => {
+    const repairs = repairCounter(isolate.changeDb, counter, options).then((found) => {
       wrong = found
       return 'done'
     })

@@ -1,10 +1,8 @@
 import * as v from 'valibot'
-import type { Config } from '../config/config.ts'
-import type { TotalsStore } from '../counters/ledger/totals.ts'
-import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/roll-up.ts'
+import type { RollUpSummary } from '../counters/rollup/roll-up.ts'
 import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { openBackgroundDatabase } from '../isolate.ts'
+import { type Isolate, rollUpNow } from '../isolate.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
@@ -62,16 +60,15 @@ export const rollUpOnceContract = () =>
     },
   })
 
-export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c, { caller: { isolate } }) => {
-  const store = { db: openBackgroundDatabase(isolate), cache: isolate.reads.rolled }
-  return finished(c, rollUpNow(store, isolate.config))
-})
+export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, (c, { caller: { isolate } }) =>
+  finished(c, rollUpAlone(isolate)),
+)
 
 /** @throws {Problem} 409 if another run does not end in time */
-async function rollUpNow(store: TotalsStore, config: Config): Promise<RollUpSummary> {
+async function rollUpAlone(isolate: Isolate): Promise<RollUpSummary> {
   const giveUpAt = Date.now() + WAIT_FOR_LEASE_MS
   for (;;) {
-    const summary = await rollUpPages(store, { ...config.rollUp, at: new Date() })
+    const summary = await rollUpNow(isolate, new Date())
     if (summary.outcome !== 'busy') return summary
     if (Date.now() > giveUpAt) {
       throw new Problem('rollup_running', {

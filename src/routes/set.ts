@@ -72,7 +72,7 @@ export const set = endpoint<typeof setCountContract>(
     const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
     // A repeated request is told the count that it set, not the present one.
     const answer = { type: type.name, key, count, added: null as bigint | null }
-    const changing = setCounter(caller.isolate.changes, counter, setting).then((done) => {
+    const changing = setCounter(caller.isolate.changeDb, counter, setting).then((done) => {
       answer.added = done.added
       return done.outcome
     })

@@ -72,7 +72,7 @@ export function stats(app: HonoApp): void {
 
 /** Numbers that all visitors share for a while. */
 function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
-  return c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, tz]), {
+  return c.get('isolate').kept.answer(['page', type.name, period, tz], {
     keptMs: NUMBERS_MAX_AGE * 1_000,
     read: () => readNumbers(c, type, { period, by: undefined, tz, find: '', rows: ROWS }),
     waitUntil: (work) => c.executionCtx.waitUntil(work),

@@ -1,6 +1,6 @@
 import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
 import { type AddressCache, type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
-import type { Increment } from '../counters/write/apply-batch.ts'
+import { type Increment, withKey } from '../counters/write/increment-group.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
 import type { Purpose } from '../visits/bots.ts'
 import { skipsStart } from '../visits/download.ts'
@@ -32,7 +32,7 @@ export async function addToCounters(
       await keys.ensure(counters, waitUntil)
       named = keys.areNamed(counters)
     }
-    return await counting.count(increments, { key, waitUntil, answerReady, named })
+    return await counting.count(withKey(increments, key), { waitUntil, answerReady, named })
   } catch (error) {
     throw problemOf(error, advice)
   }

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
+import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { sumOf, TooManyKeys } from '../counters/keys/prefix.ts'
+import { sumOf } from '../counters/keys/prefix.ts'
+import type { Question } from '../counters/read/kept-answers.ts'
 import { consistencyOf, countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
 import type { SumReading } from '../counters/read/read-sum.ts'
+import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'
 import type { RecentPeriod } from '../counters/read/recent-period.ts'
-import { MAX_AGE_MS, type RolledCache, type SharedReads } from '../counters/read/shared-reads.ts'
-import { FEW } from '../isolate.ts'
 import { described } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
 import { consistency, prefixField } from './shared-fields.ts'
@@ -32,12 +33,23 @@ export async function readCounters(
   counters: readonly CounterAddress[],
   consistency: 'exact' | 'rolled' = 'exact',
 ): Promise<{ readings: Reading[]; maxAge: number | null }> {
-  const { exact, bounded, rolled } = caller.isolate.reads
-  const { one, few, many } = bounded
-  const ofStranger = counters.length === 1 ? one : counters.length <= FEW ? few : many
-  const asked = (await caller.hasToken()) ? exact : ofStranger
-  const { values, maxAge } = await readCacheable(caller, { exact: asked, rolled }, counters, consistency)
-  return { readings: values, maxAge }
+  const { isolate, waitUntil } = caller
+  if (consistency === 'exact') {
+    const most = (await caller.hasToken()) ? MAX_PENDING : mostPublicPending(counters.length)
+    return { readings: await isolate.reads.counters(counters, most, waitUntil), maxAge: null }
+  }
+  const { readings, ageMs } = await isolate.reads.totals(counters, { fresh: caller.wantsFresh, waitUntil })
+  return { readings, maxAge: maxAgeOf(ageMs) }
+}
+
+/** How many pending slots of each of some counters are added up for a request without a token. */
+function mostPublicPending(counters: number): number {
+  return counters === 1 ? MAX_PUBLIC_PENDING : counters <= 10 ? MAX_PUBLIC_PENDING / 10 : MAX_PUBLIC_PENDING / 100
+}
+
+/** The seconds for which a total may be cached. */
+function maxAgeOf(ageMs: number): number {
+  return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
 }
 
 /** `asOf`: when an answer was read that was kept from an earlier request; `null`: it was read for this one. */
@@ -47,13 +59,12 @@ interface Kept<Value> {
 }
 
 /**
- * Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds, also that there are too
- * many keys: finding that reads as many rows.
+ * Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds.
  * @param question `null`: it takes few rows, and is not kept
  */
 export async function readKept<Value>(
   caller: Caller,
-  question: readonly (string | number | null)[] | null,
+  question: Question | null,
   read: () => Promise<Value>,
 ): Promise<Kept<Value>> {
   if (question === null || (await caller.hasToken())) return { value: await read(), asOf: null }
@@ -63,61 +74,36 @@ export async function readKept<Value>(
 /** The same for all callers, with a token or without. */
 export async function readForAll<Value>(
   { isolate, waitUntil }: Caller,
-  question: readonly (string | number | null)[],
+  question: Question,
   keptMs: number,
   read: () => Promise<Value>,
 ): Promise<Kept<Value>> {
-  const readOrRefuse = () =>
-    read().catch((error: unknown) => {
-      if (error instanceof TooManyKeys) return error
-      throw error
-    })
-  const options = { keptMs, read: readOrRefuse, waitUntil }
-  const { value, askedAt, isKept } = await isolate.kept.answer(JSON.stringify(question), options)
-  if (value instanceof TooManyKeys) throw value
+  const { value, askedAt, isKept } = await isolate.kept.answer(question, { keptMs, read, waitUntil })
   return { value, asOf: isKept ? new Date(askedAt).toISOString() : null }
 }
 
-/** The values, and the seconds for which they may be cached; `null`: revalidate every time. */
-async function readCacheable<Value>(
-  caller: Caller,
-  { exact, rolled }: { exact: Pick<SharedReads<Value>, 'read'>; rolled: RolledCache<Value> },
-  counters: readonly CounterAddress[],
-  consistency: 'exact' | 'rolled',
-): Promise<{ values: Value[]; maxAge: number | null }> {
-  if (consistency === 'exact') {
-    return { values: await exact.read(counters, caller.waitUntil), maxAge: null }
-  }
-  const { values, ageMs } = await rolled.read(counters, caller.waitUntil, { fresh: caller.wantsFresh })
-  return { values, maxAge: Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000)) }
-}
-
 /** Reads what was counted in a period that ends now; concurrent calls share a query. */
-export async function readRecent(caller: Caller, counter: CounterAddress, period: RecentPeriod): Promise<bigint> {
-  const [count] = await caller.isolate.reads.recent[period].read([counter], caller.waitUntil)
-  return count!
+export function readRecent({ isolate, waitUntil }: Caller, counter: CounterAddress, period: RecentPeriod) {
+  return isolate.reads.recent(counter, period, waitUntil)
 }
 
-/**
- * Reads the sum of a type, or of a prefix; concurrent calls share a query.
- * @param which also a period that ends now @throws {TooManyKeys}
- */
+/** Reads the sum of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */
 export async function readSum(
-  caller: Caller,
+  { isolate, waitUntil, wantsFresh, ...caller }: Caller,
   { recordType }: CounterType,
   prefix: string | null,
-  which: 'exact' | 'rolled' | RecentPeriod,
+  which: WhichSum,
 ): Promise<{ reading: SumReading; maxAge: number | null; asOf: string | null }> {
-  const sum = await sumOf(recordType, prefix)
-  const { exact, bounded, rolled, recent } = caller.isolate.reads.sums
-  const ofAllTime = (await caller.hasToken()) ? exact : bounded
-  const asked = which === 'exact' || which === 'rolled' ? ofAllTime : recent[which]
-  const read = () => readCacheable(caller, { exact: asked, rolled }, [sum], which === 'rolled' ? which : 'exact')
-  const question = prefix === null ? null : ['total', recordType, prefix, which]
-  const { value, asOf } = await readKept(caller, question, read)
-  const [reading] = value.values
-  if (reading instanceof TooManyKeys) throw reading
-  return { reading: reading!, maxAge: value.maxAge, asOf }
+  const hasToken = await caller.hasToken()
+  const isShared = prefix !== null && !hasToken
+  const keptMs = isShared ? KEPT_MS : which === 'rolled' && !wantsFresh ? CACHED_MS : 0
+  const options = { keptMs, hasToken, waitUntil }
+  const { value, askedAt, isKept } = await isolate.reads.sum(await sumOf(recordType, prefix), which, options)
+  return {
+    reading: value,
+    maxAge: which === 'rolled' ? maxAgeOf(Date.now() - askedAt) : null,
+    asOf: isShared && isKept ? new Date(askedAt).toISOString() : null,
+  }
 }
 
 /** What is told of a counter. */

@@ -115,10 +115,7 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
     },
     api,
     async rollUp(at) {
-      const { outcome } = await rollUp(
-        { db, cache: null },
-        { pageSlots: 2_000, maxStatements: 1_000, maxSeconds: 50, at },
-      )
+      const { outcome } = await rollUp(db, { pageSlots: 2_000, maxStatements: 1_000, maxSeconds: 50, at })
       expect(outcome).toBe('complete')
     },
     async clear() {

@@ -13,7 +13,6 @@ import { Overtaken } from '../../src/counters/ledger/totals.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { Overloaded } from '../../src/counters/shared-work-state.ts'
-import { keptHours } from '../../src/counters/write/kept-hours.ts'
 import { batchQueue, consume } from '../../src/counters/write/queue.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { DatabaseFailure } from '../../src/database/errors.ts'
@@ -193,7 +192,7 @@ class Everything {
   }
 
   #ledger(db = this.#any) {
-    return { db, cache: null }
+    return db
   }
 
   #isOver(): boolean {
@@ -496,7 +495,7 @@ class Everything {
     const next = () => this.#waiting.splice(this.#random.between(0, this.#waiting.length - 1), 1)
     const some = Array.from({ length: Math.min(this.#waiting.length, this.#random.between(0, 5)) }, next).flat()
     this.#waiting.push(...some.filter(() => this.#random.chance(0.2)).map((delivery) => delivery.again()))
-    const context = { db: this.#any, keptHours: keptHours(24), deadLetters: null }
+    const context = { db: this.#any, idempotencyHours: 24, deadLetters: null }
     const { applied, dead } = await consume(context, some, new Date())
     expect(dead).toEqual([])
     const more = some.filter(({ fate }) => fate !== 'acknowledged' || this.#random.chance(0.3))

@@ -48,7 +48,7 @@ export function nowAndThen(fault: Fault, inARow: readonly number[]): Fault[] {
 /** Rolls up without a lease, beside other roll-ups, as an isolate that has just started. */
 export function rollUpBeside(db: Database, pageSlots: number): Promise<RollUpSummary> {
   const options = { pageSlots, maxStatements: 1_000, maxSeconds: 20, at: new Date(), lease: false }
-  return rollUp({ db, cache: null }, options)
+  return rollUp(db, options)
 }
 
 /**

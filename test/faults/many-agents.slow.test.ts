@@ -53,7 +53,7 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
   const rollUps = async () => {
     while (!over) {
       await new Promise((resolve) => setTimeout(resolve, ROLL_UP_EVERY_MS))
-      await rollUp({ db, cache: null }, paid())
+      await rollUp(db, paid())
     }
   }
   const end = () => {
@@ -83,7 +83,7 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
   expect(rows).toBeLessThanOrEqual(honest + AGENT_CLASSES * windows)
 
   // One run of the paid plan is enough to catch up.
-  const { outcome, left } = await rollUp({ db, cache: null }, paid())
+  const { outcome, left } = await rollUp(db, paid())
   expect([outcome, left]).toEqual(['complete', 0])
   await checkRolledUp(db)
   const others = (await number('SELECT count FROM counters')) - honest

@@ -1,18 +1,11 @@
 import { Keys, type KeysOptions } from '../../src/counters/keys/keys.ts'
-import { NewKeyBudgets } from '../../src/counters/keys/new-key-budgets.ts'
-import { MAX_READ } from '../../src/counters/read/read-counters.ts'
-import { ReadsByRange, SharedReads } from '../../src/counters/read/shared-reads.ts'
-import type { Increment } from '../../src/counters/write/apply-batch.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
-import { type FlushContext, SlotPool } from '../../src/counters/write/flush-group.ts'
-import { GroupCommit } from '../../src/counters/write/group-commit.ts'
-import { keptHours } from '../../src/counters/write/kept-hours.ts'
+import type { FlushContext } from '../../src/counters/write/flush-group.ts'
+import { type Increment, withKey } from '../../src/counters/write/increment-group.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 
 /** Slots may be pruned as soon as they are empty. */
-export const NOT_KEPT = { writer: -1, keyed: -1 }
-
-const DEADLINE_MS = 30_000
+export const NOT_KEPT = -1
 
 /** The part of an isolate that counts. A test may use many of them as many isolates. */
 export class TestIsolate {
@@ -22,28 +15,11 @@ export class TestIsolate {
 
   /** @param db tries each statement once */
   constructor(db: Executor, overrides: Partial<FlushContext> = {}, also: KeysOptions['also'] = new Map()) {
-    const context = () => ({
-      db,
-      deadlineMs: DEADLINE_MS,
-      classicSlots: new Map(),
-      slots: new SlotPool(),
-      keptHours: keptHours(24),
-      queue: null,
-      ...overrides,
-    })
-    const ranges = 'ranges' in db ? (db as Database).ranges : 1
-    const inEachRange = <T>(make: () => T) => Array.from({ length: ranges }, make)
-    this.counting = new CommitByRange(inEachRange(() => new GroupCommit(context())))
-    this.#keys = new Keys({
-      rules: new Map(),
-      also,
-      budgets: new NewKeyBudgets([]),
-      hasQueue: context().queue !== null,
-      share: (read) =>
-        new ReadsByRange(
-          inEachRange(() => new SharedReads(db, { deadlineMs: DEADLINE_MS, maxCounters: MAX_READ, read })),
-        ),
-    })
+    const deadlineMs = 30_000
+    const options = { deadlineMs, classicSlots: new Map(), idempotencyHours: 24, queue: null, ...overrides }
+    const dbs = Array.from({ length: 'ranges' in db ? (db as Database).ranges : 1 }, () => db)
+    this.counting = new CommitByRange(dbs, options)
+    this.#keys = new Keys(dbs, { rules: new Map(), also, hasQueue: options.queue !== null, deadlineMs })
   }
 
   /** Counts as one request with a token does. */
@@ -51,7 +27,7 @@ export class TestIsolate {
     const counters = increments.map(({ counter }) => counter)
     const waitUntil = (work: Promise<unknown>) => void this.#leading.push(work)
     await this.#keys.ensure(counters, waitUntil)
-    return this.counting.count(increments, { key, waitUntil, named: this.#keys.areNamed(counters) })
+    return this.counting.count(withKey(increments, key), { waitUntil, named: this.#keys.areNamed(counters) })
   }
 
   /** Counts as one visit does: the first counter is visited, and the others are of its type's `also`. Each has its own key. */
@@ -59,7 +35,7 @@ export class TestIsolate {
     const [{ counter }] = increments
     const waitUntil = (work: Promise<unknown>) => void this.#leading.push(work)
     await this.#keys.admits(counter, { waitUntil })
-    return this.counting.count(increments, { key: undefined, waitUntil, named: this.#keys.knows(counter) })
+    return this.counting.count(increments, { waitUntil, named: this.#keys.knows(counter) })
   }
 
   /** Waits for the work that its requests do after their answers. */

@@ -3,7 +3,7 @@ import { byPrimaryKey, type CounterAddress } from '../../src/counters/keys/count
 import { rowsByRange } from '../../src/counters/ranges.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
-import type { Increment } from '../../src/counters/write/apply-batch.ts'
+import type { Increment } from '../../src/counters/write/increment-group.ts'
 import type { Database } from '../../src/database/database.ts'
 import { beside } from './beside.ts'
 import type { TestDatabase } from './database.ts'
@@ -83,7 +83,7 @@ export class MixedWorkload {
     for (let i = 0; i < this.#options.requests; i++) {
       if (isolate === null || this.#below(20) === 0) {
         await isolate?.settle()
-        isolate = new TestIsolate(this.#open(), this.#options.pruneAtOnce ? { keptHours: NOT_KEPT } : {})
+        isolate = new TestIsolate(this.#open(), this.#options.pruneAtOnce ? { idempotencyHours: NOT_KEPT } : {})
         this.done.isolates++
       }
       await (this.#below(5) === 0 ? this.#countKeyed(isolate) : this.#count(isolate, this.#increments()))
@@ -128,16 +128,13 @@ export class MixedWorkload {
   }
 
   async #rollUp(): Promise<void> {
-    const { slots, overtaken } = await rollUp(
-      { db: this.#open(), cache: null },
-      {
-        pageSlots: 1 + this.#below(this.#below(2) ? 20 : 500),
-        maxStatements: 60,
-        maxSeconds: 60,
-        at: new Date(),
-        lease: this.#below(2) === 0,
-      },
-    )
+    const { slots, overtaken } = await rollUp(this.#open(), {
+      pageSlots: 1 + this.#below(this.#below(2) ? 20 : 500),
+      maxStatements: 60,
+      maxSeconds: 60,
+      at: new Date(),
+      lease: this.#below(2) === 0,
+    })
     this.done.rollUps++
     this.done.slotsMoved += slots
     this.done.overtaken += overtaken

@@ -6,10 +6,11 @@ import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { type RollUpOptions, type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
-import { applyBatch, type Increment, makeBatch } from '../../src/counters/write/apply-batch.ts'
-import { keptHours } from '../../src/counters/write/kept-hours.ts'
+import { applyBatch } from '../../src/counters/write/apply-batch.ts'
+import type { Increment } from '../../src/counters/write/increment-group.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { TestDatabase } from './database.ts'
+import { makeBatch } from './make-batch.ts'
 import { onVitess } from './on-vitess.ts'
 import { verifyAll } from './verify-all.ts'
 
@@ -29,7 +30,7 @@ export function move(
   request: Partial<MoveRequest> = {},
 ): Promise<'done' | 'repeated'> {
   const whole = { kind: 'delete', target: null, also: [], below: null, key: null, ...request } as const
-  return moveCounter({ db, cache: null }, source, whole)
+  return moveCounter(db, source, whole)
 }
 
 /** Counts as one batch. Default for its id and slot: random numbers. */
@@ -40,7 +41,7 @@ export async function countAll(
   slot = batch,
 ): Promise<void> {
   for (const { counter } of increments) await nameCounter(db, counter)
-  await applyBatch(db, makeBatch(batch, increments, slot), keptHours(24))
+  await applyBatch(db, makeBatch(batch, increments, slot), 24)
 }
 
 /** Names a counter, as everything that counts does first. */
@@ -86,13 +87,13 @@ export const countOn = (
 /** Rolls everything up, as of a time, beside other roll-ups, unless the options say otherwise. */
 export function rollUpAt(db: Database, at = new Date(), options: Partial<RollUpOptions> = {}): Promise<RollUpSummary> {
   const whole = { at, pageSlots: 5_000, maxStatements: 1_000, maxSeconds: 60, lease: false, ...options }
-  return rollUp({ db, cache: null }, whole)
+  return rollUp(db, whole)
 }
 
 /** Imports rows of any ranges, each range by itself. */
 export async function importAll(db: Database, rows: readonly ImportRow[], at: Date): Promise<void> {
   for (const part of Map.groupBy(rows, ({ counter }) => rangeOf(counter.recordId, db.ranges)).values()) {
-    await importCounts({ db, cache: null }, part, { id: random63(), at })
+    await importCounts(db, part, { id: random63(), at })
   }
 }
 

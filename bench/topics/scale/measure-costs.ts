@@ -1,10 +1,10 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
 import { random63 } from '../../../src/counters/ids.ts'
+import { byPrimaryKey } from '../../../src/counters/keys/counter-address.ts'
 import { findNames, storeNames } from '../../../src/counters/keys/names.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'
-import { keptHours } from '../../../src/counters/write/kept-hours.ts'
+import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
 import type { Database, Executor } from '../../../src/database/database.ts'
 import { createTables } from '../../harness/create-tables.ts'
 import { fillSlots } from '../../harness/fill-slots.ts'
@@ -152,16 +152,11 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
         return { recordType: 1, recordId: id, name: `/articles/${id}` }
       })
       const slot = random63()
-      const hit = () =>
-        applyBatch(
-          db,
-          makeBatch(
-            random63(),
-            counters.map((counter) => ({ counter, by: 1n })),
-            slot,
-          ),
-          keptHours(24),
-        )
+      const hit = () => {
+        const batch = random63()
+        const rows = counters.map(({ recordType, recordId }) => ({ recordType, recordId, slot, count: 1n, batch }))
+        return applyBatch(db, rows.sort(byPrimaryKey), 24)
+      }
       const empty = () =>
         db.execute(
           `UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`,
@@ -228,7 +223,7 @@ async function together(clients: readonly MeasuredConnection[]): Promise<[number
       return { rows: [], rowsAffected: 0 }
     },
   }
-  await applyBatch(executor, [{ recordType: 1, recordId: 1n, slot: 7n, count: 1n, batch: 9n }], keptHours(24))
+  await applyBatch(executor, [{ recordType: 1, recordId: 1n, slot: 7n, count: 1n, batch: 9n }], 24)
   return [
     await mean((client) => hit.replace(',7,', `,${client},`).replace(',9,', `,${random63()},`)),
     await mean(
@@ -262,7 +257,7 @@ async function running(db: MeasuredConnection) {
   for (let times = 0; times < 2; times++) {
     await fill()
     db.take()
-    await rollUp({ db, cache: null }, { ...BUDGET, at: new Date() })
+    await rollUp(db, { ...BUDGET, at: new Date() })
   }
   const ofRollUp = db.take()
   const pages = ofRollUp.filter(({ sql }) => sql === 'COMMIT').length

@@ -1,4 +1,4 @@
-import { keptHours } from '../../../src/counters/write/kept-hours.ts'
+import { WRITER_HOURS } from '../../../src/counters/write/apply-batch.ts'
 import { PLANS } from '../../../src/plans.ts'
 import type { FigureName } from '../../harness/figure-names.ts'
 import { medianOf } from '../../report/medians.ts'
@@ -47,7 +47,7 @@ const DOLLARS_PER_GB = 1.5
 export const LARGE_TABLE_GB = 100
 const GB = 1e9
 /** Hours for which a writer's slot is kept at most: rows hold whole hours. */
-export const KEPT_HOURS = keptHours(24).writer + 1
+export const KEPT_HOURS = WRITER_HOURS + 1
 const HISTORY_DAYS = 90
 
 /** Which simulation is used. From 16 shards on, nearly every statement has a single hit, so more shards make little difference. */

@@ -1,11 +1,11 @@
-import { countStatements, type Executor } from '../../database/database.ts'
+import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/values.ts'
 import { readByCounter } from '../counters-sql.ts'
 import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterPlace, counterId } from '../keys/counter-address.ts'
 import { countPendingOfKey } from '../ledger/pending-slots.ts'
-import { type LockedCounter, lockCounters, Overtaken, type TotalsStore } from '../ledger/totals.ts'
+import { type LockedCounter, lockCounters, Overtaken } from '../ledger/totals.ts'
 
 /** Statements of all attempts. The free plan allows 50 subrequests; the rest is left for repeated ROLLBACKs. */
 const MAX_STATEMENTS = 45
@@ -71,17 +71,17 @@ export interface Change {
  * Makes a change: locks its counters, then looks its key up, then reads and writes. The lock is the guard, under every isolation
  * level. The COMMIT of an earlier attempt holds it until its key can be seen. Repeats an attempt that was overtaken or met a
  * transient failure, until a limit is reached. A COMMIT may have an unknown outcome. With a key, the next attempt looks it up.
- * Without one, the change is not repeated, because it could be made twice. Drops cached totals, even if it fails.
+ * Without one, the change is not repeated, because it could be made twice.
  * @returns `repeated` if an earlier request made the change
  * @throws {KeyReused | ChangeRefused} nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
  * @throws {DatabaseFailure} with an unknown outcome if that of any attempt is unknown
  */
 export async function makeChange(
-  store: TotalsStore,
+  database: Database,
   { key, counters, statements, attempt }: Change,
 ): Promise<'done' | 'repeated'> {
-  const db = countStatements(store.db)
+  const db = countStatements(database)
   const most = statements + FRAME_STATEMENTS
   const began = Date.now()
   let unknown: DatabaseFailure | null = null
@@ -115,8 +115,6 @@ export async function makeChange(
         throw unknown ? (failure ?? unknown).withApplied('unknown') : (failure ?? error)
       }
       await new Promise((resolve) => setTimeout(resolve, pause))
-    } finally {
-      store.cache?.forget()
     }
   }
 }

@@ -1,8 +1,9 @@
+import type { Database } from '../../database/database.ts'
 import { startOf } from '../calendar.ts'
 import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { addToDays } from '../ledger/periods.ts'
-import { addToTotals, fitsTotal, outOfRange, recordAdjustments, type TotalsStore } from '../ledger/totals.ts'
+import { addToTotals, fitsTotal, outOfRange, recordAdjustments } from '../ledger/totals.ts'
 import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
@@ -34,11 +35,10 @@ interface CounterImport extends CounterAddress {
  * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits
  */
 export async function importCounts(
-  store: TotalsStore,
+  db: Database,
   rows: readonly ImportRow[],
   { id, at }: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
-  const { db } = store
   const contents = await hash64(contentsOf(rows))
   const imports = sumByCounter(rows)
   const least = imports.reduce((least, { recordId }) => (recordId < least ? recordId : least), LARGEST_ID)
@@ -54,7 +54,7 @@ export async function importCounts(
   const days = imports.flatMap(({ recordType, recordId, days }) => {
     return days.map((day) => ({ recordType, recordId, ...day }))
   })
-  const outcome = await makeChange(store, {
+  const outcome = await makeChange(db, {
     key: { recordId: current, elsewhere, hash: id, contents },
     counters: imports,
     statements: ATTEMPT_STATEMENTS,

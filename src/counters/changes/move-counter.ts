@@ -1,4 +1,4 @@
-import type { Executor } from '../../database/database.ts'
+import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
 import { counterSql, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
@@ -6,7 +6,7 @@ import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace } from '../keys/counter-address.ts'
 import { addToSlots, type PendingSlot, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/pending-slots.ts'
 import { addToTypes, type CalendarAmounts, type DayAmount } from '../ledger/periods.ts'
-import { addToTotals, fitsTotal, type LockedCounter, outOfRange, type TotalsStore } from '../ledger/totals.ts'
+import { addToTotals, fitsTotal, type LockedCounter, outOfRange } from '../ledger/totals.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { ChangeRefused, checkPending, keyOfCounter, type Locked, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
 
@@ -35,12 +35,12 @@ const attemptStatements = (types: number) => 9 + 3 * types
  * @throws {DatabaseFailure} of kind `range` if a target's total would leave 64 bits; others may have an unknown outcome
  */
 export async function moveCounter(
-  store: TotalsStore,
+  db: Database,
   source: CounterAddress,
   request: MoveRequest,
 ): Promise<'done' | 'repeated'> {
   const { kind, target, also, below } = request
-  const { ranges } = store.db
+  const { ranges } = db
   if (target !== null && rangeOf(source.recordId, ranges) !== rangeOf(target.recordId, ranges)) {
     throw new ChangeRefused('different_ranges')
   }
@@ -48,7 +48,7 @@ export async function moveCounter(
   const key = await keyOfCounter(request.key, 'move', source, asked)
   const sources = [source.recordType, ...also].map((recordType) => ({ ...source, recordType })).sort(byPrimaryKey)
   const targets = target === null ? [] : sources.map(({ recordType }) => ({ ...target, recordType }))
-  return makeChange(store, {
+  return makeChange(db, {
     key,
     counters: [...sources, ...targets],
     statements: attemptStatements(sources.length),

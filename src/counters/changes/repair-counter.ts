@@ -1,7 +1,8 @@
+import type { Database } from '../../database/database.ts'
 import { ADJUSTMENTS_SUM, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { addToSingleRows, type RowAmount } from '../ledger/periods.ts'
-import { recordAdjustments, type TotalsStore } from '../ledger/totals.ts'
+import { recordAdjustments } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { counterMismatches, firstDayWithHours, type Mismatch, typeMismatches } from '../verify/verify-page.ts'
 import { ChangeRefused, makeChange } from './change.ts'
@@ -32,15 +33,14 @@ export interface Repair {
  * @throws {ChangeRefused} there is no such counter @throws {Overtaken | DatabaseFailure} as `makeChange`
  */
 export async function repairCounter(
-  store: TotalsStore,
+  db: Database,
   counter: CounterAddress,
   { days, at, hourDays, dryRun }: Repair,
 ): Promise<Mismatch[]> {
-  const { db } = store
   const firstDay = await firstDayWithHours(db, { at, hourDays })
   const ofType = await typeMismatches(db, counter.recordType, days)
   let ofCounter: Mismatch[] = []
-  await makeChange(store, {
+  await makeChange(db, {
     key: null,
     counters: [counter],
     statements: ATTEMPT_STATEMENTS,

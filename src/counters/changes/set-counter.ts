@@ -1,8 +1,9 @@
+import type { Database } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { addToSlots, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/pending-slots.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
-import { addToTotals, fitsTotal, outOfRange, recordAdjustments, type TotalsStore } from '../ledger/totals.ts'
+import { addToTotals, fitsTotal, outOfRange, recordAdjustments } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { checkPending, keyOfCounter, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
 
@@ -26,7 +27,7 @@ export interface Setting {
  * @throws {DatabaseFailure} of kind `range` if a slot, or the difference of the totals, leaves 64 bits
  */
 export async function setCounter(
-  store: TotalsStore,
+  db: Database,
   counter: CounterAddress,
   setting: Setting,
 ): Promise<{ outcome: 'set' | 'repeated'; added: bigint | null }> {
@@ -35,7 +36,7 @@ export async function setCounter(
   const key = await keyOfCounter(setting.id, 'set', counter, `count ${count}`)
   // Of the latest attempt. If that of an earlier one turns out to be committed, no later one got this far.
   let added: bigint | null = null
-  const outcome = await makeChange(store, {
+  const outcome = await makeChange(db, {
     key,
     counters: [counter],
     statements: ATTEMPT_STATEMENTS,
@@ -53,7 +54,7 @@ export async function setCounter(
       const rolledUpAt = slots.length > 0 ? at : null
       await addToTotals(transaction, [{ recordType, recordId, name, version, amount: count - total, rolledUpAt }])
       const rolledUp = [{ recordType, recordId, amount: pending }]
-      await additionToPeriods(rolledUp, at, laneOf(store.db, counter), [adjustment])(transaction)
+      await additionToPeriods(rolledUp, at, laneOf(db, counter), [adjustment])(transaction)
       await recordAdjustments(transaction, 'set', [adjustment], at)
       await addToSlots(transaction, subtractionsOf([{ recordType, recordId, slots }]))
     },

@@ -1,12 +1,16 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
+import { retrying } from '../../database/retry-and-breaker.ts'
 import { MINUTE_MS } from '../calendar.ts'
-import { isAhead } from '../shared-work-state.ts'
+import { SharedReads } from '../shared-reads.ts'
+import { isAhead, type WaitUntil } from '../shared-work-state.ts'
 import { type CounterAddress, counterId } from './counter-address.ts'
 import { type FoundNames, findNames, isUnmarked, storeNames } from './names.ts'
-import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from './new-key-budgets.ts'
+import { admitsEverything, mayBeNew, NewKeyBudgets, type NewKeyRule } from './new-key-budgets.ts'
 
+/** Counters that one statement asks for. */
+const MAX_ASKED = 1_000
 /** Counters in one generation of a map; it holds two. */
 const MAX_GENERATION = 10_000
 /** How long a name is believed to be stored. `pruneNames` deletes none earlier than an hour after its counter. */
@@ -14,21 +18,15 @@ const KNOWN_MS = 10 * MINUTE_MS
 /** How long a key stays refused without a look-up. Short: a request with a token may create its counter. */
 const REFUSED_MS = 1_000
 
-/** Shares queries between requests, as `ReadsByRange` does. */
-export interface SharedQuestions {
-  read(counters: readonly CounterAddress[], waitUntil: (work: Promise<unknown>) => void): Promise<readonly boolean[]>
-}
-
 export interface KeysOptions {
   /** Rules for public requests, by record type. */
   rules: ReadonlyMap<number, NewKeyRule>
   /** The types in which visits of a type count too, by its record type, if there are any. Those of pages have the same key. */
   also: ReadonlyMap<number, readonly { recordType: number; visitorsOf: 'page' | 'prefix' | 'site' }[]>
-  budgets: NewKeyBudgets
   /** Whether a queue accepts what the database does not. Its consumer ensures names. */
   hasQueue: boolean
-  /** Shares the statements that `ask` sends. Its answer: whether each of the counters may count. */
-  share: (ask: (db: Executor, counters: readonly CounterAddress[]) => Promise<boolean[]>) => SharedQuestions
+  /** The time-out of one attempt at a statement. */
+  deadlineMs: number
 }
 
 /**
@@ -38,18 +36,23 @@ export interface KeysOptions {
  */
 export class Keys {
   readonly #options: KeysOptions
-  readonly #trusted: SharedQuestions
-  readonly #public: SharedQuestions
-  readonly #existing: SharedQuestions
+  readonly #budgets: NewKeyBudgets
+  // Each answers whether counters may count.
+  readonly #trusted: SharedReads<boolean>
+  readonly #public: SharedReads<boolean>
+  readonly #existing: SharedReads<boolean>
   /** Until when names are believed to be stored, and keys are refused: milliseconds of `Date.now()`. */
   readonly #known = new BoundedMap<number>(MAX_GENERATION)
   readonly #refused = new BoundedMap<number>(MAX_GENERATION)
   /** Keys admitted unchecked in a minute, by record type. */
   readonly #unchecked = new Map<number, { minute: number; keys: Set<string> }>()
 
-  constructor(options: KeysOptions) {
+  /** @param dbs one for each range; they make one attempt at each statement */
+  constructor(dbs: readonly Executor[], options: KeysOptions) {
     this.#options = options
-    const { share } = options
+    this.#budgets = new NewKeyBudgets(dbs.map((db) => retrying(db)))
+    const share = (read: (db: Executor, counters: readonly CounterAddress[]) => Promise<boolean[]>) =>
+      new SharedReads(dbs, { deadlineMs: options.deadlineMs, maxCounters: MAX_ASKED, read })
     this.#trusted = share(async (db, counters) => {
       await this.#store(db, counters, await findNames(db, counters))
       return counters.map(() => true)
@@ -72,7 +75,7 @@ export class Keys {
    * @throws {DatabaseFailure} if the database is unavailable; nothing was counted
    * @throws {Overloaded} if too many requests wait
    */
-  async ensure(counters: readonly CounterAddress[], waitUntil: (work: Promise<unknown>) => void): Promise<void> {
+  async ensure(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<void> {
     const unknown = counters.filter((counter) => !this.#hasName(counter))
     if (unknown.length === 0) return
     try {
@@ -91,7 +94,7 @@ export class Keys {
    */
   async admits(
     counter: CounterAddress,
-    { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: (work: Promise<unknown>) => void },
+    { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: WaitUntil },
   ): Promise<boolean> {
     if (this.knows(counter)) return true
     if (isAhead(this.#refused.get(counterId(counter)) ?? 0, Date.now(), REFUSED_MS)) return false
@@ -160,7 +163,7 @@ export class Keys {
     const eligible = counters.filter(({ name }) => mayBeNew(rule, name))
     const { newKeysPerMinute } = rule
     if (newKeysPerMinute === null) return eligible
-    return eligible.slice(0, await this.#options.budgets.take(recordType, eligible.length, newKeysPerMinute))
+    return eligible.slice(0, await this.#budgets.take(recordType, eligible.length, newKeysPerMinute))
   }
 
   /** Stores names that are not stored yet, and remembers all of them. */

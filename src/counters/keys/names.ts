@@ -51,11 +51,6 @@ export async function ensureNames(db: Database, counters: readonly CounterAddres
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
 }
 
-/** The most statements of `pruneNames`. */
-export function namePruningStatements(ranges: number): number {
-  return 1 + 2 * ranges
-}
-
 /**
  * Deletes the names that were marked more than an hour ago and whose counters do not count. Removes the mark of a counter that
  * counts after all, because an isolate still believed in its name. Nothing begins to count in between: counting ensures

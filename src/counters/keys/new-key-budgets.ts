@@ -104,21 +104,12 @@ export class NewKeyBudgets {
   }
 }
 
-/** The number of statements of `pruneBudgets`. */
-export function budgetPruningStatements(recordTypes: readonly number[], ranges: number): number {
-  return rangesOf(recordTypes, ranges).size
-}
-
 /** Deletes the budgets of past minutes, with one statement for each range that has any. */
 export async function pruneBudgets(db: Executor & { ranges: number }, recordTypes: readonly number[]): Promise<void> {
-  for (const range of rangesOf(recordTypes, db.ranges)) {
+  for (const range of new Set(recordTypes.map((recordType) => budgetRangeOf(recordType, db.ranges)))) {
     await db.execute(
       `DELETE FROM new_key_budgets
        WHERE range_start = ${boundsOf(range, db.ranges).first} AND minute < ${MINUTE} - ${KEPT_MINUTES} ORDER BY minute LIMIT ${MAX_PRUNED}`,
     )
   }
-}
-
-function rangesOf(recordTypes: readonly number[], ranges: number): Set<number> {
-  return new Set(recordTypes.map((recordType) => budgetRangeOf(recordType, ranges)))
 }

@@ -1,16 +1,10 @@
-import type { Database, Executor } from '../../database/database.ts'
+import type { Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { HOUR_SQL, placeOf } from '../counters-sql.ts'
 import { newVersion, random63 } from '../ids.ts'
 import { type CounterPlace, counterId } from '../keys/counter-address.ts'
 import { bytesSql } from '../keys/prefix.ts'
-
-/** The database that has totals, and the cache to clear when they change. */
-export interface TotalsStore {
-  db: Database
-  cache: { forget(): void } | null
-}
 
 /** A row of `counters` that a change has locked. */
 export interface LockedCounter {

@@ -1,10 +1,9 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { pause, SharedWork } from '../shared-work-state.ts'
+import { TooManyKeys } from '../keys/prefix.ts'
+import { pause, SharedWork, type WaitUntil } from '../shared-work-state.ts'
 
 /** Answers in one generation; two are kept. The largest, histories of 2,000 periods, take about 100 kB. */
 const MAX_GENERATION = 50
-/** How long a reading may take before another request repeats it. */
-const MAX_READING_MS = 8_000
 const MAX_PATIENCE_MS = 100
 
 /** An answer, or the reading of it. Plain data that belongs to no request. */
@@ -14,41 +13,64 @@ interface Answer {
   outcome: { value: unknown } | { error: unknown } | null
 }
 
+/** What identifies a question. */
+export type Question = readonly (string | number | boolean | null)[]
+
+export interface AnswerOptions<Value> {
+  /** For how long an answer is kept, and the reading of one is joined. 0: the answer is read after the call. */
+  keptMs: number
+  read: () => Promise<Value>
+  /** Keeps a reading going for other requests if the client of its reader hangs up. */
+  waitUntil: WaitUntil
+}
+
 /**
- * Keeps answers that read many rows, and shares them with concurrent requests: repeating a question costs the database nothing.
- * As in `SharedReads`, another request takes over a reading that falls silent.
+ * Shares answers among an isolate's requests under the rules of `SharedWork`: those that arrive while a question is being asked,
+ * or for some time after that, get the same answer. Of each question, one reading is in flight. Another request takes over a
+ * reading that falls silent.
  */
 export class KeptAnswers {
   readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
-  readonly #work = new SharedWork(MAX_READING_MS)
+  readonly #maxReadingMs: number
+  readonly #work: SharedWork
+
+  /** @param maxReadingMs how long a reading may take before another request repeats it */
+  constructor(maxReadingMs = 8_000) {
+    this.#maxReadingMs = maxReadingMs
+    this.#work = new SharedWork(maxReadingMs)
+  }
 
   /**
    * The answer to a question: a kept one, the one that another request is reading, or a new one.
-   * @param question equal for equal answers only
-   * @param waitUntil keeps a reading going for other requests if the client of its reader hangs up
+   * @param asked equal for equal answers only
    * @returns `askedAt`: when its reading began, in milliseconds since 1970; `isKept`: that was before the call
    * @throws what `read` throws, in all requests that wait for it
    */
   async answer<Value>(
-    question: string,
-    options: AnswerOptions<Value>,
+    asked: Question,
+    { keptMs, read, waitUntil }: AnswerOptions<Value>,
   ): Promise<{ value: Value; askedAt: number; isKept: boolean }> {
-    const { keptMs } = options
-    const before = this.#answers.get(question)
-    let answer = before !== undefined && isFresh(before, keptMs) ? before : await this.#read(question, options)
-    while (answer.outcome === null) {
-      const now = Date.now()
-      // Another request may be reading it again.
+    const question = JSON.stringify(asked)
+    const earlier = this.#answers.get(question)
+    const isAccepted = earlier !== undefined && isFresh(earlier, keptMs)
+    let answer = earlier
+    while (answer === undefined || answer.outcome === null || (answer === earlier && !isAccepted)) {
       const latest = this.#answers.get(question)
-      if (latest !== undefined && latest !== answer && isFresh(latest, keptMs)) answer = latest
-      else if (this.#work.isDead(answer.askedAt + MAX_READING_MS, now)) answer = await this.#read(question, options)
-      else await pause(this.#work.patience(answer.askedAt + this.#work.durationMs, now, MAX_PATIENCE_MS))
+      const mayRead = answer === undefined || answer.outcome !== null || this.#isSilent(answer)
+      // Another request has begun a reading since.
+      if (latest !== undefined && latest !== earlier && latest !== answer) answer = latest
+      else if (mayRead) answer = await this.#read(question, read, waitUntil)
+      else await pause(this.#work.patience(answer!.askedAt + this.#work.durationMs, Date.now(), MAX_PATIENCE_MS))
     }
     if ('error' in answer.outcome) throw answer.outcome.error
-    return { value: answer.outcome.value as Value, askedAt: answer.askedAt, isKept: answer === before }
+    return { value: answer.outcome.value as Value, askedAt: answer.askedAt, isKept: answer === earlier }
   }
 
-  async #read(question: string, { read, waitUntil }: AnswerOptions<unknown>): Promise<Answer> {
+  #isSilent({ askedAt }: Answer): boolean {
+    return this.#work.isDead(askedAt + this.#maxReadingMs, Date.now())
+  }
+
+  async #read(question: string, read: () => Promise<unknown>, waitUntil: WaitUntil): Promise<Answer> {
     const now = Date.now()
     const answer: Answer = { askedAt: now, outcome: null }
     this.#answers.set(question, answer)
@@ -67,15 +89,13 @@ export class KeptAnswers {
   }
 }
 
-interface AnswerOptions<Value> {
-  keptMs: number
-  read: () => Promise<Value>
-  waitUntil: (work: Promise<unknown>) => void
-}
-
-/** Whether an answer may be given: it is being read, or is not too old. Errors are not kept. */
+/**
+ * Whether an answer may be given: it is being read, or is not too old. Errors are not kept, but that there are too many keys is:
+ * finding it reads as many rows.
+ */
 function isFresh({ askedAt, outcome }: Answer, keptMs: number): boolean {
   const age = Date.now() - askedAt
+  const isKept = outcome !== null && ('value' in outcome || outcome.error instanceof TooManyKeys)
   // A negative age means that the clock was set back.
-  return outcome === null || ('value' in outcome && age >= 0 && age < keptMs)
+  return keptMs > 0 && (outcome === null || (isKept && age >= 0 && age < keptMs))
 }

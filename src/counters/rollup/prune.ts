@@ -13,7 +13,7 @@ interface OldSlot extends Cursor {
 }
 
 /**
- * Deletes empty slots that need not be kept any longer, oldest first, page by page. `keptHours` says for how long, when a batch
+ * Deletes empty slots that need not be kept any longer, oldest first, page by page. `hoursKept` says for how long, when a batch
  * is written. Slots are read without locks and then deleted by primary key: a range delete would lock the gaps that writers
  * insert into.
  */

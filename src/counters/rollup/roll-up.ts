@@ -5,7 +5,6 @@ import type { StoppedBy } from '../background-runs.ts'
 import { earliest } from '../calendar.ts'
 import { HOUR_SQL } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
-import type { TotalsStore } from '../ledger/totals.ts'
 import { MAX_LANES, rangeStarts } from '../ranges.ts'
 import { acquireLease, releaseLease } from './lease.ts'
 import { type PageGate, RangeProgress, type RollUpTally } from './range-progress.ts'
@@ -58,15 +57,7 @@ export interface RollUpOptions extends RollUpSettings {
  * the database is far away. Near it, moving several at once is faster, but occupies several of its processors.
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
-export async function rollUp({ db, cache }: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
-  try {
-    return await runRollUp(db, options)
-  } finally {
-    cache?.forget()
-  }
-}
-
-async function runRollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
+export async function rollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
   const { at, maxSeconds, lease = true } = options
   const db = countStatements(database)
   // Failed pages are read again. All other statements can be retried.

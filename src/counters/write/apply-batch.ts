@@ -1,13 +1,4 @@
 import type { Executor } from '../../database/database.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { isKeyed, type KeptHours } from './kept-hours.ts'
-
-export interface Increment {
-  counter: CounterAddress
-  by: bigint
-  /** Slot and batch id of an increment that counts once however often it is sent. Default: those of its request, if any. */
-  key?: bigint | undefined
-}
 
 /** What a batch adds to one slot, and the id by which that slot recognizes the batch. */
 export interface BatchRow {
@@ -21,33 +12,16 @@ export interface BatchRow {
 /** Rows of one statement: each slot once, in primary key order, so that no two batches lock rows in opposite orders. */
 export type Batch = readonly BatchRow[]
 
-export type MergedIncrements = Map<string, Increment>
-
-/** Merges increments of the same counter. */
-export function mergeIncrements(
-  increments: Iterable<Increment>,
-  merged: MergedIncrements = new Map(),
-): MergedIncrements {
-  for (const { counter, by } of increments) {
-    const id = counterId(counter)
-    const sum = merged.get(id)
-    if (sum === undefined) merged.set(id, { counter, by })
-    else sum.by += by
-  }
-  return merged
-}
+/** Hours for which a writer's slot is kept after its last batch: longer than a batch is sent again (`MAX_RESEND_MS`). */
+export const WRITER_HOURS = 1
 
 /**
- * Makes a batch of increments in one slot, one row a counter: a slot would take a second row for a repeat. Increments of 0 get
- * no row.
- * @param id a random number, or the hash of an idempotency key; never 0
+ * Hours for which rows are kept, so that they recognize their batch. If only one batch is ever written to each of their slots,
+ * they recognize it as long as they are kept: for the repeats of clients, and the queue.
+ * @param idempotencyHours `PRUNING.idempotency_hours`
  */
-export function makeBatch(id: bigint, increments: Iterable<Increment>, slot: bigint): Batch {
-  const rows: BatchRow[] = []
-  for (const { counter, by } of mergeIncrements(increments).values()) {
-    if (by !== 0n) rows.push({ recordType: counter.recordType, recordId: counter.recordId, slot, count: by, batch: id })
-  }
-  return rows.sort(byPrimaryKey)
+export function hoursKept(rows: readonly { slot: unknown; batch: unknown }[], idempotencyHours: number): number {
+  return rows.every(({ slot, batch }) => slot === batch) ? idempotencyHours : Math.min(WRITER_HOURS, idempotencyHours)
 }
 
 /**
@@ -55,17 +29,13 @@ export function makeBatch(id: bigint, increments: Iterable<Increment>, slot: big
  * between. The caller guarantees that (`SlotPool`).
  * @returns `settled`: whether no attempt can still reach the database. Otherwise the slots must stay with this batch.
  */
-export async function applyBatch(
-  db: Executor,
-  batch: Batch,
-  { writer, keyed }: KeptHours,
-): Promise<{ settled: boolean }> {
+export async function applyBatch(db: Executor, batch: Batch, idempotencyHours: number): Promise<{ settled: boolean }> {
   if (batch.length === 0) return { settled: true }
   // Integers, written into the statement: binding them takes the driver several times as long. The hour is the database's, as
   // in pruning: one clock for both.
   const values = batch.map(
     (row) =>
-      `(${row.recordType},${row.recordId},${row.slot},${row.count},${row.batch},FLOOR(UNIX_TIMESTAMP()/3600)+${isKeyed(row) ? keyed : writer})`,
+      `(${row.recordType},${row.recordId},${row.slot},${row.count},${row.batch},FLOOR(UNIX_TIMESTAMP()/3600)+${hoursKept([row], idempotencyHours)})`,
   )
   const { straggler } = await db.execute(
     `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${values.join(',')}

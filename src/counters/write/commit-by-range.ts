@@ -1,16 +1,18 @@
+import type { Executor } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
 import { byRange } from '../ranges.ts'
 import { Overloaded } from '../shared-work-state.ts'
-import type { Increment } from './apply-batch.ts'
-import type { GroupCommit } from './group-commit.ts'
-import type { CountOptions } from './increment-group.ts'
+import { type FlushContext, SlotPool } from './flush-group.ts'
+import { GroupCommit } from './group-commit.ts'
+import type { CountOptions, Increment } from './increment-group.ts'
 
 /** Counts in several ranges: one `GroupCommit` for each, so a flush stays in one range. A failing shard delays only its own. */
 export class CommitByRange {
   readonly #commits: readonly GroupCommit[]
 
-  constructor(commits: readonly GroupCommit[]) {
-    this.#commits = commits
+  /** @param dbs one for each range; they make one attempt at each statement */
+  constructor(dbs: readonly Executor[], options: Omit<FlushContext, 'db' | 'slots'>) {
+    this.#commits = dbs.map((db) => new GroupCommit({ ...options, db, slots: new SlotPool() }))
   }
 
   /** Requests that wait, once for each range, and flushes in flight. */

@@ -3,10 +3,9 @@ import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
 import { log } from '../../log.ts'
 import { random63 } from '../ids.ts'
-import { Overloaded } from '../shared-work-state.ts'
+import { Overloaded, within } from '../shared-work-state.ts'
 import { applyBatch } from './apply-batch.ts'
 import type { CommitOutcome, IncrementGroup } from './increment-group.ts'
-import type { KeptHours } from './kept-hours.ts'
 import type { BatchQueue } from './queue.ts'
 
 /** How long the queue may take to accept a batch. */
@@ -20,7 +19,8 @@ export interface FlushContext {
   /** N by record type, for types with `slots = N`. All other types give every writer its own slot. */
   classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
-  keptHours: KeptHours
+  /** `PRUNING.idempotency_hours`. */
+  idempotencyHours: number
   queue: BatchQueue | null
 }
 
@@ -44,7 +44,7 @@ export async function flush(
   })
   let reason: DatabaseFailure
   try {
-    const { settled } = await applyBatch(db, batch, context.keptHours)
+    const { settled } = await applyBatch(db, batch, context.idempotencyHours)
     // No await from here until the group has its outcome: a leader that took the group over would send its batch to this slot
     // again.
     if (settled && !group.contested) slots.release(group.slot)
@@ -66,7 +66,7 @@ export async function flush(
  * @param failure why the database did not accept its batch; `null` if it was never asked, because the group waited too long
  */
 export async function enqueue(
-  { queue, keptHours }: FlushContext,
+  { queue, idempotencyHours }: FlushContext,
   group: IncrementGroup,
   leader: { silentUntil: number },
   failure: DatabaseFailure | null,
@@ -77,7 +77,7 @@ export async function enqueue(
   const batch = fate === 'no' ? group.sealForQueue() : group.batch!
   const since = new Date(group.waitsSince)
   try {
-    await within(QUEUE_DEADLINE_MS, queue.send(batch, group.counters(), { since, fate, keptHours }))
+    await within(QUEUE_DEADLINE_MS, queue.send(batch, group.counters(), { since, fate, idempotencyHours }))
   } catch (error) {
     // It may be in the queue nevertheless.
     const reason = failure ?? classify(error)
@@ -87,16 +87,6 @@ export async function enqueue(
   const reason = failure?.message ?? 'overload'
   log('warn', 'batch_queued', { rows: batch.length, requests: group.tickets.length, reason })
   return { status: 'queued' }
-}
-
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** How long the shortest duration is kept at least. At most twice as long while others follow. */

@@ -1,9 +1,15 @@
 import { DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
 import { pause, SharedWork } from '../shared-work-state.ts'
-import type { Increment } from './apply-batch.ts'
 import { enqueue, type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration } from './flush-group.ts'
-import { type CommitOutcome, type CountOptions, IncrementGroup, type Ticket, waitForNews } from './increment-group.ts'
+import {
+  type CommitOutcome,
+  type CountOptions,
+  type Increment,
+  IncrementGroup,
+  type Ticket,
+  waitForNews,
+} from './increment-group.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000
@@ -83,12 +89,12 @@ export class GroupCommit {
    */
   async count(
     increments: readonly Increment[],
-    { key, waitUntil, answerReady = false, named = true }: CountOptions,
+    { waitUntil, answerReady = false, named = true }: CountOptions,
   ): Promise<'counted' | 'queued'> {
     const now = Date.now()
     this.#replaceSilent(now)
     this.#work.admit(increments.length)
-    const ticket = this.#join(increments, key, now)
+    const ticket = this.#join(increments, now)
     if (!named) ticket.group.unnamed = true
     // One turn at a time: the subrequests of a request are limited.
     let leader: Leader | null = null
@@ -114,7 +120,7 @@ export class GroupCommit {
     }
   }
 
-  #join(increments: readonly Increment[], key: bigint | undefined, now: number): Ticket {
+  #join(increments: readonly Increment[], now: number): Ticket {
     if (this.#open !== null && !this.#open.fits(increments, MAX_ROWS)) {
       this.#ready.push(this.#open)
       this.#open = null
@@ -123,7 +129,7 @@ export class GroupCommit {
     if (this.#open !== null && this.#leaders.size === 0) this.#open.waitsSince = now
     this.#open ??= new IncrementGroup(now, this.#expectation(now))
     const before = this.#open.size
-    const ticket: Ticket = { increments, key, group: this.#open, wake: null }
+    const ticket: Ticket = { increments, group: this.#open, wake: null }
     this.#open.add(ticket)
     this.#work.enter(1, this.#open.size - before)
     return ticket

@@ -1,15 +1,32 @@
 import type { DatabaseFailure } from '../../database/errors.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { type Overloaded, pause } from '../shared-work-state.ts'
-import {
-  type Batch,
-  type BatchRow,
-  type Increment,
-  type MergedIncrements,
-  makeBatch,
-  mergeIncrements,
-} from './apply-batch.ts'
+import { type Overloaded, pause, type WaitUntil } from '../shared-work-state.ts'
+import type { Batch, BatchRow } from './apply-batch.ts'
+
+export interface Increment {
+  counter: CounterAddress
+  by: bigint
+  /** Slot and batch id of an increment that counts once however often it is sent. */
+  key?: bigint | undefined
+}
+
+/** The increments of a request with the hash of its idempotency key, if any. Those of the same counter are then one. */
+export function withKey(increments: readonly Increment[], key: bigint | undefined): readonly Increment[] {
+  if (key === undefined) return increments
+  return [...mergeIncrements(increments, new Map()).values()].map((increment) => ({ ...increment, key }))
+}
+
+/** Adds increments to those of the same counters. */
+function mergeIncrements(increments: readonly Increment[], merged: Map<string, Increment>): Map<string, Increment> {
+  for (const { counter, by } of increments) {
+    const id = counterId(counter)
+    const sum = merged.get(id)
+    if (sum === undefined) merged.set(id, { counter, by })
+    else sum.by += by
+  }
+  return merged
+}
 
 /** A `DatabaseFailure` says whether certainly nothing was counted. `Overloaded`: nothing was sent. */
 export type CommitOutcome =
@@ -24,8 +41,6 @@ const MAX_LINKED_ROWS = 600
 
 export interface Ticket {
   increments: readonly Increment[]
-  /** Slot and batch id of increments that have an idempotency key: its hash. */
-  key: bigint | undefined
   /** Changes if its group is split. */
   group: IncrementGroup
   /** Wakes the request once its increments are counted. */
@@ -50,7 +65,7 @@ export class IncrementGroup {
   /** Whether some of its counters may have no name. Then it goes to the queue: a counter that counts has a name. */
   unnamed = false
   readonly tickets: Ticket[] = []
-  readonly #merged: MergedIncrements = new Map()
+  readonly #merged = new Map<string, Increment>()
   readonly #keyed = new Map<string, BatchRow>()
   #linked = false
 
@@ -72,37 +87,30 @@ export class IncrementGroup {
     return this.size + counters.size <= most
   }
 
-  /** Adds the increments of a request. */
+  /**
+   * Adds the increments of a request. Nothing else writes to the slot of a key, so the key recognizes itself there however much is
+   * counted in between. The same key twice in one group is a repeat as well.
+   */
   add(ticket: Ticket): void {
-    const { key, increments } = ticket
+    const { increments } = ticket
     ticket.group = this
     this.tickets.push(ticket)
     this.#linked ||= isLinked(increments)
-    const others: Increment[] = []
-    for (const increment of increments) {
-      if (increment.key === undefined) others.push(increment)
-      else this.#addKeyed([increment], increment.key)
-    }
-    if (key === undefined) mergeIncrements(others, this.#merged)
-    else this.#addKeyed(others, key)
-  }
-
-  /**
-   * Nothing else writes to the slot of a key, so the key recognizes itself there however much is counted in between. The same key
-   * twice in one group is a repeat as well.
-   */
-  #addKeyed(increments: readonly Increment[], key: bigint): void {
-    for (const row of makeBatch(key, increments, key)) {
-      const address = `${counterId(row)}/${row.slot}`
-      if (!this.#keyed.has(address)) this.#keyed.set(address, row)
+    mergeIncrements(
+      increments.filter(({ key }) => key === undefined),
+      this.#merged,
+    )
+    for (const { counter, by, key } of increments) {
+      if (key === undefined || by === 0n) continue
+      const { recordType, recordId } = counter
+      const address = `${counterId(counter)}/${key}`
+      if (!this.#keyed.has(address))
+        this.#keyed.set(address, { recordType, recordId, slot: key, count: by, batch: key })
     }
   }
 
-  *counters(): Iterable<CounterAddress> {
-    for (const { counter } of this.#merged.values()) yield counter
-    for (const { key, increments } of this.tickets) {
-      for (const increment of increments) if ((increment.key ?? key) !== undefined) yield increment.counter
-    }
+  counters(): CounterAddress[] {
+    return this.tickets.flatMap(({ increments }) => increments.map(({ counter }) => counter))
   }
 
   /**
@@ -150,18 +158,16 @@ export class IncrementGroup {
   }
 }
 
+/** Whether increments have different keys, as those of one visit do. */
 function isLinked(increments: readonly Increment[]): boolean {
-  return increments.length > 1 && increments.some(({ key }) => key !== undefined)
+  return increments.some(({ key }) => key !== increments[0]!.key)
 }
 
 /** Milliseconds by which a request's own timer is later than the expected wake-up. */
 const WAKE_SLACK_MS = 20
 
 export interface CountOptions {
-  /** Slot and batch id of increments that count once however often they are sent. */
-  key?: bigint | undefined
-  /** Keeps work going after the response, and after the client hung up. */
-  waitUntil: (work: Promise<unknown>) => void
+  waitUntil: WaitUntil
   /**
    * Whether the request has its response to `counted` ready and only returns it afterwards: no I/O, no timer, no new response.
    * Then it is woken sooner. Default: false.

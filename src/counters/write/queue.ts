@@ -7,8 +7,7 @@ import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
 import { LARGEST_ID, rowsByRange } from '../ranges.ts'
-import { applyBatch, type Batch, type BatchRow } from './apply-batch.ts'
-import { isKeyed, type KeptHours } from './kept-hours.ts'
+import { applyBatch, type Batch, type BatchRow, hoursKept } from './apply-batch.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
 const MAX_MESSAGE_BYTES = 96 * 1024
@@ -73,9 +72,9 @@ export function batchQueue(queue: QueueProducer) {
     async send(
       batch: Batch,
       counters: Iterable<CounterAddress>,
-      facts: { since: Date; fate: 'no' | 'unknown'; keptHours: KeptHours },
+      facts: { since: Date; fate: 'no' | 'unknown'; idempotencyHours: number },
     ): Promise<void> {
-      const { since, fate, keptHours } = facts
+      const { since, fate, idempotencyHours } = facts
       const names = new Map<string, string>()
       for (const counter of counters) names.set(counterId(counter), counter.name)
       const parts: Part[] = []
@@ -106,7 +105,7 @@ export function batchQueue(queue: QueueProducer) {
         }
         await queue.sendBatch(
           call.map(({ rows }) => {
-            const kept = rows.every(({ slot, batch }) => slot === batch) ? keptHours.keyed : keptHours.writer
+            const kept = hoursKept(rows, idempotencyHours)
             const body = { kind: KIND, version: 1, since: since.toISOString(), applied: fate, kept, rows }
             return { body, contentType: 'json' as const }
           }),
@@ -192,7 +191,8 @@ export interface DeadLetter {
 export interface ConsumeContext {
   /** Makes one attempt at each statement: the queue retries. */
   db: Database
-  keptHours: KeptHours
+  /** `PRUNING.idempotency_hours`. */
+  idempotencyHours: number
   /** Accepts dead letters. `null`: the queue moves them to its own dead-letter queue after the last attempt. */
   deadLetters: QueueProducer | null
 }
@@ -203,7 +203,7 @@ export interface ConsumeContext {
  * @param deliveries each of them is acknowledged or retried individually
  */
 export async function consume(
-  { db, keptHours, deadLetters }: ConsumeContext,
+  { db, idempotencyHours, deadLetters }: ConsumeContext,
   deliveries: readonly Delivery[],
   now: Date,
 ) {
@@ -233,7 +233,7 @@ export async function consume(
     // The database has just failed: the remaining messages are not tried.
     if (summary.error !== null) return retryLater(message)
     const { since, kept, batch, named } = queued
-    const hours = Math.min(kept, batch.every(isKeyed) ? keptHours.keyed : keptHours.writer)
+    const hours = Math.min(kept, hoursKept(batch, idempotencyHours))
     const oldest = now.getTime() - Math.max(hours - MARGIN_HOURS, hours / 2) * HOUR_MS
     // The sending Worker's time and the queue's: either clock may be wrong.
     if (Math.min(since.getTime(), message.timestamp.getTime()) < oldest) {
@@ -242,7 +242,9 @@ export async function consume(
     }
     try {
       await ensureNames(db, distinct(named))
-      await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part, keptHours)))
+      await Promise.all(
+        [...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part, idempotencyHours)),
+      )
     } catch (error) {
       const failure = classify(error)
       if (failure.kind === 'range' || failure.kind === 'rejected') return giveUp(message, 'refused', failure.message)

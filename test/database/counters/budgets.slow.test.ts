@@ -30,15 +30,12 @@ describe.each(['free', 'paid'] as const)('With the budgets of the %s plan', (pla
     const { rollUp: rollUpBudget, pruning, history } = PLANS[plan]
     let moved = 0
     for (let minute = 0; minute < 2; minute++) {
-      const summary = await rollUp(
-        { db, cache: null },
-        {
-          pageSlots: scaled(rollUpBudget.pageSlots),
-          maxStatements: scaled(rollUpBudget.maxStatements),
-          maxSeconds: 600,
-          at: AT,
-        },
-      )
+      const summary = await rollUp(db, {
+        pageSlots: scaled(rollUpBudget.pageSlots),
+        maxStatements: scaled(rollUpBudget.maxStatements),
+        maxSeconds: 600,
+        at: AT,
+      })
       // It stopped because it could not move more.
       expect(summary.outcome).toBe('partial')
       moved += summary.slots

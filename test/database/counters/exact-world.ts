@@ -5,15 +5,15 @@ import { random63 } from '../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../src/counters/ledger/totals.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
-import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'
+import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../../src/counters/write/flush-group.ts'
-import { keptHours } from '../../../src/counters/write/kept-hours.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../src/database/errors.ts'
 import { toBigInt } from '../../../src/database/values.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { type Cut, cutFetch } from '../../harness/faulty-fetch.ts'
 import { Ledger } from '../../harness/ledger.ts'
+import { makeBatch } from '../../harness/make-batch.ts'
 import { nameCounter, rollUpAt } from '../../harness/moves.ts'
 import { verifyAll } from '../../harness/verify-all.ts'
 
@@ -150,10 +150,10 @@ export class World {
     const increments = parts.map(({ counter, by }) => ({ counter: this.ledger.counters[counter]!, by: BigInt(by) }))
     const batch = makeBatch(random63(), increments, slot)
     for (const { counter, by } of parts) this.ledger.begin(counter, BigInt(by))
-    await applyBatch(this.db, batch, keptHours(24))
+    await applyBatch(this.db, batch, 24)
     for (const { counter, by } of parts) this.ledger.acknowledge(counter, BigInt(by))
     const resend = async () => {
-      await Promise.all(Array.from({ length: resends }, () => applyBatch(this.db, batch, keptHours(24))))
+      await Promise.all(Array.from({ length: resends }, () => applyBatch(this.db, batch, 24)))
       this.#slots.release(slot)
     }
     // The slot is released after the last repeat. Until then the fate of its batch is unknown.
@@ -169,11 +169,11 @@ export class World {
     this.ledger.beginSetting(index, FAR)
     if (cut !== null) {
       const cutOff = this.db.open({ deadlineMs: 60_000, fetch: cutFetch(cut) })
-      await setCounter({ db: mortal(cutOff), cache: null }, counter, setting).catch(() => {})
+      await setCounter(mortal(cutOff), counter, setting).catch(() => {})
     }
     const surely = async (): Promise<unknown> => {
       try {
-        return (await setCounter({ db: this.db, cache: null }, counter, setting)).outcome
+        return (await setCounter(this.db, counter, setting)).outcome
       } catch (error) {
         // It also gives up if a transaction whose answer was lost holds its locks.
         if (error instanceof Overtaken || (error instanceof DatabaseFailure && error.retry)) return surely()

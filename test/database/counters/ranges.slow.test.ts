@@ -30,7 +30,7 @@ describe('With several ranges', () => {
     expect(new Set(counters.map(({ recordId }) => rangeOf(recordId, RANGES))).size).toBe(RANGES)
   })
 
-  const ledger = () => ({ db: ranged, cache: null })
+  const ledger = () => ranged
   const increments = (by: bigint) => counters.map((counter) => ({ counter, by }))
   const counts = () => countsOf(ranged, counters)
   const run = (options: Partial<RollUpOptions> = {}) =>
@@ -174,8 +174,7 @@ describe('Far from the database', () => {
           { action: 'error', errno: 1213, match: 'INSERT INTO counter_periods', skip: 9 },
         ],
       })
-      const run = () =>
-        rollUp({ db: far, cache: null }, { pageSlots: 10, maxStatements: 5_000, maxSeconds: 100, at: AT })
+      const run = () => rollUp(far, { pageSlots: 10, maxStatements: 5_000, maxSeconds: 100, at: AT })
       // Three failed pages end a run.
       const failed = (error: unknown) => expect(error).toMatchObject({ retry: true })
       for (let time = 0; time < 4; time++) await run().catch(failed)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Executor } from '../../../src/database/database.ts'
 import { withRetries } from '../../../src/database/retry-and-breaker.ts'
-import { deleteOldSalts, offerSalt, readSalt, Salts } from '../../../src/visits/visitors.ts'
+import { deleteOldSalts, offerSalt, readSalt, Salts } from '../../../src/visits/salts.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { GatedDatabase } from '../../harness/gated-database.ts'
 import { logged } from '../../harness/logged.ts'

@@ -6,7 +6,6 @@ import { connectDatabase } from '../../../cli/database-connection.ts'
 import { startDatabaseServer } from '../../../local/database/database-server.ts'
 import { random63 } from '../../../src/counters/ids.ts'
 import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
-import { keptHours } from '../../../src/counters/write/kept-hours.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { behave } from '../../harness/behave.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
@@ -128,11 +127,7 @@ describe('npm run contention', () => {
     let writing = true
     const write = async () => {
       while (writing) {
-        await applyBatch(
-          db,
-          [{ recordType: 1, recordId: RECORD_ID, slot: SLOT, count: 1n, batch: random63() }],
-          keptHours(24),
-        )
+        await applyBatch(db, [{ recordType: 1, recordId: RECORD_ID, slot: SLOT, count: 1n, batch: random63() }], 24)
       }
     }
     const writers = Promise.all(Array.from({ length: 8 }, write))

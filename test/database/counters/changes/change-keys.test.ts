@@ -22,8 +22,8 @@ beforeEach(async () => {
   db = await freshDatabase()
 })
 const set = async (counter: number, count: bigint, id: bigint | null) =>
-  (await setCounter({ db, cache: null }, counters[counter]!, { count, id, at: AT })).outcome
-const bring = (rows: readonly ImportRow[], id: bigint) => importCounts({ db, cache: null }, rows, { id, at: AT })
+  (await setCounter(db, counters[counter]!, { count, id, at: AT })).outcome
+const bring = (rows: readonly ImportRow[], id: bigint) => importCounts(db, rows, { id, at: AT })
 const counts = () => Promise.all(counters.map(async (counter) => Number(await countOf(db, counter))))
 /** Sends a request until it is not overtaken. */
 const answered = <T>(send: () => Promise<T>): Promise<T | 'refused'> =>
@@ -141,7 +141,7 @@ describe('An import', () => {
     })
     const rows: ImportRow[] = [a!, b!].map((counter) => ({ counter, count: 1n, day: null }))
     const send = (rows: readonly ImportRow[], id: bigint, ranges: number) =>
-      importCounts({ db: on(ranges), cache: null }, rows, { id, at: AT })
+      importCounts(on(ranges), rows, { id, at: AT })
     for (const first of ranges) {
       const [whole, part] = [random63(), random63()]
       expect(await send(rows, whole, first)).toBe('imported')

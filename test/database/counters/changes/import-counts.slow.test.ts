@@ -44,7 +44,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 const bring = (rows: readonly ImportRow[] = ROWS, id = random63(), on: Database = db) =>
-  importCounts({ db: on, cache: null }, rows, { id, at: AT })
+  importCounts(on, rows, { id, at: AT })
 /** Imports as a client does that repeats the request until it succeeds. */
 const bringSurely = async (rows: readonly ImportRow[], id: bigint, on: Database = db): Promise<unknown> => {
   for (;;) {

@@ -43,13 +43,13 @@ describe('While a transaction that was cut off locks a total', () => {
       'a set',
       async (on: Database) => {
         const setting = { count: 5n, id: random63(), at: new Date() }
-        return (await setCounter({ db: on, cache: null }, COUNTER, setting)).outcome
+        return (await setCounter(on, COUNTER, setting)).outcome
       },
     ],
     [
       'an import',
       (on: Database) =>
-        importCounts({ db: on, cache: null }, [{ counter: COUNTER, count: 5n, day: null }], {
+        importCounts(on, [{ counter: COUNTER, count: 5n, day: null }], {
           id: random63(),
           at: new Date(),
         }),

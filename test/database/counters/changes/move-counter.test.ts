@@ -47,7 +47,7 @@ async function fill(counter: CounterAddress): Promise<void> {
     await countOn(db, counter, BigInt(day))
     await rollUpAt(db, daysAgo(day))
   }
-  const ledger = { db, cache: null }
+  const ledger = db
   const rows = [daysAgo(400), null].map((day) => ({ counter, count: 50n, day }))
   await importCounts(ledger, rows, options())
   await setCounter(ledger, counter, { count: 1_230n, ...options() })

@@ -18,7 +18,7 @@ const ITS = 'record_type = 1 AND record_id = 5'
 describe('Repairing a counter', () => {
   let db: TestDatabase
   const repair = (options: Partial<Repair> = {}) =>
-    repairCounter({ db, cache: null }, COUNTER, { days: [], at: NOW, hourDays: 90, dryRun: false, ...options })
+    repairCounter(db, COUNTER, { days: [], at: NOW, hourDays: 90, dryRun: false, ...options })
   const found = async (options: Partial<Repair> = {}) =>
     (await repair(options)).map(({ what, start, is, shouldBe }) => [what, start, is, shouldBe])
 
@@ -28,7 +28,7 @@ describe('Repairing a counter', () => {
     await rollUpAt(db, YESTERDAY)
     await countOn(db, COUNTER, 3n)
     await rollUpAt(db, NOW)
-    await importCounts({ db, cache: null }, [{ counter: OTHER, count: 4n, day: null }], { id: random63(), at: NOW })
+    await importCounts(db, [{ counter: OTHER, count: 4n, day: null }], { id: random63(), at: NOW })
     await countOn(db, COUNTER, 1n)
   })
 
@@ -107,7 +107,7 @@ describe('Repairing a counter', () => {
   it('refuses a counter that does not exist', async () => {
     const missing = { ...COUNTER, recordId: 99n, name: '/99' }
     const options = { days: [], at: NOW, hourDays: 90, dryRun: false }
-    await expect(repairCounter({ db, cache: null }, missing, options)).rejects.toMatchObject({
+    await expect(repairCounter(db, missing, options)).rejects.toMatchObject({
       reason: 'no_such_counter',
     })
   })

@@ -23,7 +23,7 @@ afterEach(() => {
 })
 const add = (by: bigint, counter = COUNTER) => countOn(db, counter, by)
 const set = async (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
-  (await setCounter({ db: on, cache: null }, counter, { count, id, at: new Date() })).outcome
+  (await setCounter(on, counter, { count, id, at: new Date() })).outcome
 /** Sets as a client does that repeats the request, with the same key, until it succeeds. */
 const setSurely = async (count: bigint, id = random63()) => {
   for (;;) {
@@ -166,7 +166,7 @@ describe('Setting a counter', () => {
   it('under load ends at the set count plus all later increments', async () => {
     const isolates = Array.from(
       { length: 4 },
-      () => new TestIsolate(db.open({ deadlineMs: 30_000 }), { keptHours: NOT_KEPT }),
+      () => new TestIsolate(db.open({ deadlineMs: 30_000 }), { idempotencyHours: NOT_KEPT }),
     )
     // Each writer adds a different power, the largest that fits into a count, so that the count shows the number of increments of
     // each. A writer that has used up its part of them waits for the next set, so all are still at work at the last one.

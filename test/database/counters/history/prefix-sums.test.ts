@@ -57,7 +57,7 @@ describe('The sum of a prefix', () => {
     await count(counters, 3n)
     expect(await total(PREFIX)).toMatchObject({ total: 20n, pending: 12n })
     const [one, two, three] = counters as [CounterAddress, CounterAddress, CounterAddress]
-    const ledger = { db, cache: null }
+    const ledger = db
     await setCounter(ledger, one, { count: 50n, ...options() })
     const rows = [DAY, null].map((day) => ({ counter: two, count: 7n, day }))
     await importCounts(ledger, rows, options())

@@ -36,13 +36,13 @@ beforeAll(async () => {
   await rollUpAt(db, new Date('2026-11-18T23:59:00Z'))
   const days = ['2025-01-01', '2026-11-01', '2026-11-20']
   await importCounts(
-    { db, cache: null },
+    db,
     days.map((day) => ({ counter: counters[5]!, count: 10n, day: new Date(day) })),
     id(),
   )
-  await importCounts({ db, cache: null }, [{ counter: counters[6]!, count: 2n ** 60n + 1n, day: null }], id())
-  await setCounter({ db, cache: null }, counters[7]!, { count: 1_000n, ...id() })
-  await setCounter({ db, cache: null }, counters[25]!, { count: 0n, ...id() })
+  await importCounts(db, [{ counter: counters[6]!, count: 2n ** 60n + 1n, day: null }], id())
+  await setCounter(db, counters[7]!, { count: 1_000n, ...id() })
+  await setCounter(db, counters[25]!, { count: 0n, ...id() })
   for (let i = 0; i < 7; i++) await count(counters.slice(3, 28), 1n)
   await count([{ recordType: 2, recordId: 1n, name: '1' }], 9n)
   for (const counter of counters) {

@@ -1,6 +1,6 @@
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { countIn, MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import { SharedReads } from '../../../../src/counters/shared-reads.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { GatedDatabase } from '../../../harness/gated-database.ts'
 
@@ -23,7 +23,7 @@ export async function gatedDatabase(): Promise<{ db: TestDatabase; gated: GatedD
 
 /** Reads of an isolate that give up a query after some milliseconds. */
 export const readsWithin = (gated: GatedDatabase, deadlineMs: number): SharedReads<Reading> =>
-  new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
+  new SharedReads([gated], { deadlineMs, maxCounters: MAX_READ, read: readCounters })
 
 export async function countsRead(reads: SharedReads<Reading>, counters: readonly CounterAddress[]): Promise<bigint[]> {
   return (await reads.read(counters, () => {})).map(countIn)

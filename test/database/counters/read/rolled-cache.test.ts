@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { ReadsByRange, RolledCache, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import { Reads } from '../../../../src/counters/read/reads.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 
@@ -19,17 +18,9 @@ describe('Cached totals', () => {
         return result
       },
     }
-    const kept = new RolledCache(
-      new ReadsByRange([
-        new SharedReads(slow, {
-          deadlineMs: 30_000,
-          maxCounters: MAX_READ,
-          read: (on, of) => readCounters(on, of, 'rolled'),
-        }),
-      ]),
-    )
+    const reads = new Reads([slow], slow, 30_000)
     const counter: CounterAddress = { recordType: 1, recordId: 1n, name: '/1' }
-    const read = async () => (await kept.read([counter], () => {}, { fresh: false })).values[0]!.total
+    const read = async () => (await reads.totals([counter], { fresh: false, waitUntil: () => {} })).readings[0]!.total
 
     const gate = Promise.withResolvers<void>()
     const reachedDatabase = Promise.withResolvers<void>()
@@ -38,7 +29,7 @@ describe('Cached totals', () => {
     const early = read()
     await reachedDatabase.promise
     await db.arrange('UPDATE counters SET count = 50')
-    kept.forget()
+    reads.forget()
     gate.resolve()
     expect(await early).toBe(40n)
     expect(await read()).toBe(50n)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Reading } from '../../../../src/counters/read/read-counters.ts'
-import type { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import type { SharedReads } from '../../../../src/counters/shared-reads.ts'
 import { Overloaded } from '../../../../src/counters/shared-work-state.ts'
 import type { GatedDatabase } from '../../../harness/gated-database.ts'
 import { A, counter, countsRead, gatedDatabase, pause, readsWithin } from './gated-reads.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { countIn, type Reading } from '../../../../src/counters/read/read-counters.ts'
-import type { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import type { SharedReads } from '../../../../src/counters/shared-reads.ts'
 import type { TestDatabase } from '../../../harness/database.ts'
 import type { GatedDatabase } from '../../../harness/gated-database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'

@@ -15,7 +15,7 @@ const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordT
 describe('A roll-up', () => {
   let db: TestDatabase
   const run = (options: Partial<RollUpOptions> = {}, on: Database = db) =>
-    rollUp({ db: on, cache: null }, { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, at: AT, ...options })
+    rollUp(on, { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, at: AT, ...options })
   const add = (recordId: bigint, by: bigint, slot = 1n, batch = 1n) => countOn(db, counter(recordId), by, batch, slot)
   const read = async (recordId: bigint) => (await readCounters(db, [counter(recordId)]))[0]!
 

@@ -24,7 +24,7 @@ describe('A roll-up', () => {
     const largest = { sql: 0, rows: 0 }
     do {
       const statements = await db.recording(async () => {
-        runs.push(await rollUp({ db, cache: null }, { pageSlots: 1_000, maxStatements: 200, maxSeconds: 100, at: AT }))
+        runs.push(await rollUp(db, { pageSlots: 1_000, maxStatements: 200, maxSeconds: 100, at: AT }))
       })
       for (const { sql, rowsReturned } of statements) {
         largest.sql = Math.max(largest.sql, sql.length)
@@ -65,7 +65,7 @@ describe('A roll-up', () => {
         }
         const statements = await db.recording(async () => {
           const options = { pageSlots: 2_000, maxStatements: 100, maxSeconds: 60, at: AT }
-          expect(await rollUp({ db, cache: null }, options)).toMatchObject({
+          expect(await rollUp(db, options)).toMatchObject({
             outcome: 'complete',
             moved: 100n,
             counters: 100,

@@ -5,7 +5,6 @@ import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { prune } from '../../../../src/counters/rollup/prune.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
-import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { PLANS } from '../../../../src/plans.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 import { countsOf, rollUpAt } from '../../../harness/moves.ts'
@@ -47,7 +46,7 @@ describe('Under steady load from isolates that live for a minute', () => {
           deadlineMs: 3_000,
           classicSlots: new Map(),
           slots: new SlotPool(),
-          keptHours: keptHours(24),
+          idempotencyHours: 24,
           queue: null,
         })
         const increments = counters.map((counter) => ({ counter, by: 1n }))

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { applyBatch, type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
-import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
+import { applyBatch } from '../../../../src/counters/write/apply-batch.ts'
+import type { Increment } from '../../../../src/counters/write/increment-group.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { makeBatch } from '../../../harness/make-batch.ts'
 import { countAll, countsOf } from '../../../harness/moves.ts'
 
 const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
@@ -17,8 +18,8 @@ describe('A batch', () => {
 
   it('that is applied twice counts once, row by row', async () => {
     const batch = makeBatch(11n, [add(1n, 5n), add(2n, 7n)], 100n)
-    await applyBatch(db, batch, keptHours(24))
-    await applyBatch(db, batch, keptHours(24))
+    await applyBatch(db, batch, 24)
+    await applyBatch(db, batch, 24)
     // As if the first attempt had been committed on one shard only.
     await countAll(db, [add(1n, 5n), add(3n, 9n)], 11n, 100n)
     expect([await countOf(1n), await countOf(2n), await countOf(3n)]).toEqual([5n, 7n, 9n])
@@ -28,8 +29,8 @@ describe('A batch', () => {
     const hour = () => db.number('SELECT FLOOR(UNIX_TIMESTAMP() / 3600)')
     const kept = (slot: bigint) => db.number('SELECT kept_until FROM slotted_counters WHERE slot = ?', [slot])
     const began = await hour()
-    await applyBatch(db, makeBatch(31n, [add(60n, 1n)], 600n), keptHours(24))
-    await applyBatch(db, makeBatch(601n, [add(60n, 1n)], 601n), keptHours(24))
+    await applyBatch(db, makeBatch(31n, [add(60n, 1n)], 600n), 24)
+    await applyBatch(db, makeBatch(601n, [add(60n, 1n)], 601n), 24)
     const hours = [began, await hour()]
     expect(hours.map((at) => [at + 1n, at + 24n])).toContainEqual([await kept(600n), await kept(601n)])
   })
@@ -37,7 +38,7 @@ describe('A batch', () => {
   it('merges the increments of a counter into one row: a second row would be taken for a repeat', async () => {
     const batch = makeBatch(12n, [add(10n, 1n), add(10n, 1n), add(10n, 1n)], 100n)
     expect(batch).toHaveLength(1)
-    await applyBatch(db, batch, keptHours(24))
+    await applyBatch(db, batch, 24)
     expect(await countOf(10n)).toBe(3n)
   })
 
@@ -50,7 +51,7 @@ describe('A batch', () => {
   it('leaves out counters whose increments cancel out, and sends nothing if none is left', async () => {
     const batch = makeBatch(14n, [add(30n, 4n), add(30n, -4n)], 1n)
     expect(batch).toEqual([])
-    const statements = await db.recording(() => applyBatch(db, batch, keptHours(24)))
+    const statements = await db.recording(() => applyBatch(db, batch, 24))
     expect(statements).toEqual([])
   })
 
@@ -65,7 +66,7 @@ describe('A batch', () => {
   it('distinguishes 64-bit ids to the last bit', async () => {
     const high = 2n ** 64n - 1n
     await countAll(db, [add(high, 1n), add(high - 1n, 2n)], high, high)
-    await applyBatch(db, makeBatch(high - 1n, [add(high, 1n), add(high - 1n, 2n)], high), keptHours(24))
+    await applyBatch(db, makeBatch(high - 1n, [add(high, 1n), add(high - 1n, 2n)], high), 24)
     expect([await countOf(high), await countOf(high - 1n), await countOf(high - 2n)]).toEqual([2n, 4n, 0n])
   })
 
@@ -73,7 +74,7 @@ describe('A batch', () => {
     const near = 2n ** 63n - 1n
     await db.insert('slotted_counters', '(1, 50, 1, ?, 1, 0)', [near])
     const batch = makeBatch(60n, [add(49n, 1n), add(50n, 1n)], 1n)
-    await expect(applyBatch(db, batch, keptHours(24))).rejects.toMatchObject({ kind: 'range', applied: 'no' })
+    await expect(applyBatch(db, batch, 24)).rejects.toMatchObject({ kind: 'range', applied: 'no' })
     expect(await countOf(49n)).toBe(0n)
     expect(await countOf(50n)).toBe(near)
   })

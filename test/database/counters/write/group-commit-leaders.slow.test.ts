@@ -3,7 +3,6 @@ import { addressOfKey, type CounterAddress, type KeyedType } from '../../../../s
 import { rangeOf } from '../../../../src/counters/ranges.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
-import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'
 import type { Database, Executor } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
@@ -59,7 +58,7 @@ describe('Leaders of a group commit', () => {
       deadlineMs: DEADLINE_MS,
       classicSlots: new Map(),
       slots: new SlotPool(),
-      keptHours: keptHours(24),
+      idempotencyHours: 24,
       queue: null,
       ...overrides,
     })
@@ -239,7 +238,7 @@ describe('Leaders of a group commit', () => {
     later(10_000)
     expect([await hit(a, 100n), await first]).toEqual(['counted', 'counted'])
     const message = new TestDelivery(queue.bodies[0], { timestamp: new Date() })
-    const context = { db, keptHours: keptHours(24), deadLetters: null }
+    const context = { db, idempotencyHours: 24, deadLetters: null }
     await consume(context, [message, message.again()], new Date())
     expect(await countOf()).toBe(111n)
   })

@@ -4,7 +4,6 @@ import type { CounterAddress } from '../../../../src/counters/keys/counter-addre
 import { prune } from '../../../../src/counters/rollup/prune.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
-import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, DeadLetterQueue, TestDelivery } from '../../../harness/fake-queues.ts'
@@ -26,7 +25,7 @@ describe('A batch that was queued', () => {
       deadlineMs: 30_000,
       classicSlots: new Map(),
       slots: new SlotPool(),
-      keptHours: keptHours(24),
+      idempotencyHours: 24,
       queue: batchQueue(queue),
     })
   })
@@ -39,8 +38,8 @@ describe('A batch that was queued', () => {
   const countOf = async (name: string) => (await countsOf(db, [await counter(name)]))[0]!
   const hit = async (name: string, by: bigint, key?: bigint) => {
     const leading: Promise<unknown>[] = []
-    const increments = [{ counter: await counter(name), by }]
-    const said = await isolate.count(increments, { key, waitUntil: (work) => leading.push(work) })
+    const increments = [{ counter: await counter(name), by, key }]
+    const said = await isolate.count(increments, { waitUntil: (work) => leading.push(work) })
     await Promise.all(leading)
     return said
   }
@@ -55,7 +54,7 @@ describe('A batch that was queued', () => {
     return new TestDelivery(queue.bodies[0], { timestamp: new Date() })
   }
   const now = (messages: readonly TestDelivery[]) =>
-    consume({ db, keptHours: keptHours(24), deadLetters: null }, messages, new Date())
+    consume({ db, idempotencyHours: 24, deadLetters: null }, messages, new Date())
 
   it('because its answer was lost counts once, also after later increments of the isolate', async () => {
     const message = await lost('/lost', 1_000n)
@@ -96,7 +95,7 @@ describe('A batch that was queued', () => {
     const messages = queue.bodies.map((body) => new TestDelivery(body, { timestamp: new Date() }))
     const late = new Date(Date.now() + 21 * HOUR_MS)
     const deliver = (some: readonly TestDelivery[]) =>
-      consume({ db, keptHours: keptHours(24), deadLetters: null }, some, late)
+      consume({ db, idempotencyHours: 24, deadLetters: null }, some, late)
     await hit('/away/0', 1n)
     await Promise.all([deliver(messages), deliver(messages.map((message) => message.again()).reverse())])
     await rollUpAt(db)
@@ -109,7 +108,7 @@ describe('A batch that was queued', () => {
     const deadLetters = new DeadLetterQueue()
     const tooLate = new Date(Date.now() + 22 * HOUR_MS + 1)
     await consume(
-      { db, keptHours: keptHours(24), deadLetters },
+      { db, idempotencyHours: 24, deadLetters },
       messages.map((message) => message.again()),
       tooLate,
     )

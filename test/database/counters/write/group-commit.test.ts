@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import type { Increment } from '../../../../src/counters/write/apply-batch.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
-import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
+import { type Increment, withKey } from '../../../../src/counters/write/increment-group.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countsOf } from '../../../harness/moves.ts'
 
@@ -23,13 +22,12 @@ describe('Group commit', () => {
       deadlineMs,
       classicSlots: new Map([[classic.recordType, 4]]),
       slots: new SlotPool(),
-      keptHours: keptHours(24),
+      idempotencyHours: 24,
       queue: null,
       ...overrides,
     })
   const count = async (increments: readonly Increment[], { on = here, idempotencyKey = '' } = {}) =>
-    on.count(increments, {
-      key: idempotencyKey === '' ? undefined : await hash64(idempotencyKey),
+    on.count(withKey(increments, idempotencyKey === '' ? undefined : await hash64(idempotencyKey)), {
       waitUntil: (work) => leading.push(work),
     })
   const hit = async (key: string, { by = 1n, type = page, idempotencyKey = '', on = here } = {}) =>

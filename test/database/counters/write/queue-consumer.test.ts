@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hash64, random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
-import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
+import type { Increment } from '../../../../src/counters/write/increment-group.ts'
 import { batchQueue, type ConsumeContext, consume } from '../../../../src/counters/write/queue.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, DeadLetterQueue, NOW, TestDelivery } from '../../../harness/fake-queues.ts'
+import { makeBatch } from '../../../harness/make-batch.ts'
 import { countsOf, rollUpAt } from '../../../harness/moves.ts'
 
 const HOUR_MS = 3_600_000
@@ -29,7 +29,7 @@ async function queued(
   increments: readonly Increment[],
   since = ago(60_000),
   keyed = false,
-  kept = keptHours(24),
+  kept = 24,
 ): Promise<TestDelivery> {
   const queue = new BatchesQueue()
   const batch = random63()
@@ -37,7 +37,7 @@ async function queued(
   await batchQueue(queue).send(
     makeBatch(batch, increments, slot),
     increments.map(({ counter }) => counter),
-    { since, fate: 'unknown', keptHours: kept },
+    { since, fate: 'unknown', idempotencyHours: kept },
   )
   expect(queue.bodies).toHaveLength(1)
   return new TestDelivery(queue.bodies[0])
@@ -55,7 +55,7 @@ const counted = (database: Database): Database => ({
 })
 const run = (messages: readonly TestDelivery[], context: Partial<ConsumeContext> = {}) => {
   sent = 0
-  return consume({ db: counted(db), keptHours: keptHours(24), deadLetters: null, ...context }, messages, NOW)
+  return consume({ db: counted(db), idempotencyHours: 24, deadLetters: null, ...context }, messages, NOW)
 }
 const countOf = async (name: string) => (await countsOf(db, [await counter(name)]))[0]!
 const fates = (messages: readonly TestDelivery[]) => messages.map(({ fate }) => fate)
@@ -122,7 +122,7 @@ describe('A batch from the queue', () => {
     const name = `/aged/${idempotencyHours}/${kind}/${byQueue}`
     const [late, inTime] = [await aged(name, age + 1), await aged(name, age)]
     const deadLetters = new DeadLetterQueue()
-    expect(await run([late, inTime], { keptHours: keptHours(idempotencyHours), deadLetters })).toMatchObject({
+    expect(await run([late, inTime], { idempotencyHours: idempotencyHours, deadLetters })).toMatchObject({
       applied: 1,
       retried: 0,
     })
@@ -146,10 +146,10 @@ describe('A batch from the queue', () => {
     const deadLetters = new DeadLetterQueue()
     const messages = await Promise.all(
       [24, 168].map(async (hours) =>
-        queued([{ counter: await counter(`/longer/${hours}`), by: 1n }], ago(30 * HOUR_MS), true, keptHours(hours)),
+        queued([{ counter: await counter(`/longer/${hours}`), by: 1n }], ago(30 * HOUR_MS), true, hours),
       ),
     )
-    expect(await run(messages, { keptHours: keptHours(168), deadLetters })).toMatchObject({ applied: 1 })
+    expect(await run(messages, { idempotencyHours: 168, deadLetters })).toMatchObject({ applied: 1 })
     expect(await Promise.all([24, 168].map((hours) => countOf(`/longer/${hours}`)))).toEqual([0n, 1n])
     expect(deadLetters.letters).toMatchObject([{ reason: 'too_old' }])
   })
@@ -159,7 +159,7 @@ describe('A batch from the queue', () => {
     const deadLetters = new DeadLetterQueue()
     await run([message.again()], { db: counted(unreachable()), deadLetters })
     const later = new Date(NOW.getTime() + 23 * HOUR_MS)
-    const summary = await consume({ db, keptHours: keptHours(24), deadLetters }, [message], later)
+    const summary = await consume({ db, idempotencyHours: 24, deadLetters }, [message], later)
     expect(summary.dead).toHaveLength(1)
     expect(deadLetters.letters).toMatchObject([
       {

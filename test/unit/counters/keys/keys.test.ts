@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Keys } from '../../../../src/counters/keys/keys.ts'
-import { NewKeyBudgets, type NewKeyRule } from '../../../../src/counters/keys/new-key-budgets.ts'
+import type { NewKeyRule } from '../../../../src/counters/keys/new-key-budgets.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { stopClock } from '../../../harness/stopped-clock.ts'
 
@@ -20,13 +20,7 @@ const halfFull: Executor = {
 }
 const counter = (id: number): CounterAddress => ({ recordType: 1, recordId: BigInt(id), name: `/${id}` })
 const isolate = (rule: NewKeyRule = { newKeys: 'known', newKeysPerMinute: 120 }) =>
-  new Keys({
-    rules: new Map([[1, rule]]),
-    also: new Map(),
-    budgets: new NewKeyBudgets([halfFull]),
-    hasQueue: false,
-    share: (ask) => ({ read: (counters) => ask(halfFull, counters) }),
-  })
+  new Keys([halfFull], { rules: new Map([[1, rule]]), also: new Map(), hasQueue: false, deadlineMs: 3_000 })
 const admits = (keys: Keys, id: number) => keys.admits(counter(id), { waitUntil: () => {} })
 
 beforeEach(() => {

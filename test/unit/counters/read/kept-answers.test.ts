@@ -18,7 +18,7 @@ class Readings {
 }
 
 const ask = async (answers: KeptAnswers, read: () => Promise<number>, question = 'a') =>
-  (await answers.answer(question, { keptMs: KEPT_MS, read, waitUntil })).value
+  (await answers.answer([question], { keptMs: KEPT_MS, read, waitUntil })).value
 
 it('All who ask the same at once share one reading', async () => {
   const [answers, readings] = [new KeptAnswers(), new Readings()]
@@ -70,7 +70,7 @@ it('A reading that falls silent is done again by one of those who wait', async (
 it('A reading goes on for the others when the client of its reader hangs up', async () => {
   const [answers, readings] = [new KeptAnswers(), new Readings()]
   const kept: Promise<unknown>[] = []
-  void answers.answer('a', { keptMs: KEPT_MS, read: readings.read, waitUntil: (work) => void kept.push(work) })
+  void answers.answer(['a'], { keptMs: KEPT_MS, read: readings.read, waitUntil: (work) => void kept.push(work) })
   const other = ask(answers, readings.read)
   readings.begun[0]!.resolve(7)
   await Promise.all(kept)
@@ -81,7 +81,7 @@ it('A reading goes on for the others when the client of its reader hangs up', as
 it('An answer is kept for those who asked after its reading had begun, and for nobody else', async () => {
   const [answers, readings] = [new KeptAnswers(), new Readings()]
   const isKept = async () => {
-    return (await answers.answer('a', { keptMs: KEPT_MS, read: readings.read, waitUntil })).isKept
+    return (await answers.answer(['a'], { keptMs: KEPT_MS, read: readings.read, waitUntil })).isKept
   }
   const first = isKept()
   const later = [isKept(), isKept()]

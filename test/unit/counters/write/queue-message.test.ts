@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
 import type { Batch, BatchRow } from '../../../../src/counters/write/apply-batch.ts'
-import { keptHours } from '../../../../src/counters/write/kept-hours.ts'
 import { batchQueue, type QueuedBatch, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
 
 /** Cloudflare's limits: bytes of a message and of a call, and messages in a call. */
@@ -34,7 +33,7 @@ class RecordingQueue implements QueueProducer {
 /** Sends a batch to a queue, and reads the messages. */
 async function through(batch: Batch, counters: Iterable<CounterAddress>, fate: 'no' | 'unknown' = 'no') {
   const queue = new RecordingQueue()
-  await batchQueue(queue).send(batch, counters, { since: SINCE, fate, keptHours: keptHours(24) })
+  await batchQueue(queue).send(batch, counters, { since: SINCE, fate, idempotencyHours: 24 })
   const messages = queue.calls.flat()
   const read = messages.map(({ body, contentType }) => {
     expect(contentType).toBe('json')
@@ -150,9 +149,9 @@ describe('A batch in the queue', () => {
       },
     }
     const batch = rowsOf(3_000, () => ({}))
-    await expect(
-      batchQueue(queue).send(batch, [], { since: SINCE, fate: 'no', keptHours: keptHours(24) }),
-    ).rejects.toThrow('refused by the test')
+    await expect(batchQueue(queue).send(batch, [], { since: SINCE, fate: 'no', idempotencyHours: 24 })).rejects.toThrow(
+      'refused by the test',
+    )
   })
 })
 

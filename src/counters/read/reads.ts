@@ -1,0 +1,132 @@
+import { BoundedMap } from '../../bounded-map.ts'
+import type { Executor } from '../../database/database.ts'
+import { retrying } from '../../database/retry-and-breaker.ts'
+import { type CounterAddress, counterId } from '../keys/counter-address.ts'
+import { MAX_PUBLIC_ROWS, type SumOf } from '../keys/prefix.ts'
+import { loadOf, SharedReads } from '../shared-reads.ts'
+import type { WaitUntil } from '../shared-work-state.ts'
+import { KeptAnswers } from './kept-answers.ts'
+import { type Consistency, MAX_READ, type Reading, readCounters } from './read-counters.ts'
+import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from './read-sum.ts'
+import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './recent-period.ts'
+
+/** How long a total is cached, here and by clients. */
+export const MAX_AGE_MS = 30_000
+/** Milliseconds for which it is used: with less time left, clients could not cache it at all. */
+export const CACHED_MS = MAX_AGE_MS - 1_000
+/** Totals in one generation of the cache; it holds two. */
+const MAX_CACHED = 5_000
+
+interface CachedTotal {
+  reading: Reading
+  readAt: number
+}
+
+/** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of a period that ends now. */
+export type WhichSum = 'exact' | 'rolled' | RecentPeriod
+
+/**
+ * What the requests of an isolate read counters with: they share queries and cached totals. Plain data. `waitUntil` keeps a query
+ * going for other requests if the client of its sender hangs up.
+ */
+export class Reads {
+  readonly #everywhere: Executor
+  readonly #ranges: number
+  readonly #share: <Value>(
+    maxCounters: number,
+    read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
+  ) => SharedReads<Value>
+  readonly #counters = new Map<Consistency, SharedReads<Reading>>()
+  readonly #recent = new Map<RecentPeriod, SharedReads<bigint>>()
+  #sums = new KeptAnswers()
+  #totals = new BoundedMap<CachedTotal>(MAX_CACHED)
+
+  /**
+   * @param dbs one for each range, and `everywhere` reaches all shards; they make one attempt at each statement
+   * @param deadlineMs the time-out of one attempt
+   */
+  constructor(dbs: readonly Executor[], everywhere: Executor, deadlineMs: number) {
+    this.#everywhere = retrying(everywhere)
+    this.#ranges = dbs.length
+    this.#share = (maxCounters, read) => new SharedReads(dbs, { deadlineMs, maxCounters, read })
+  }
+
+  /** Reads of counters that wait, and queries in flight. */
+  load() {
+    return loadOf(this.#counters.values())
+  }
+
+  /** Reads at most `MAX_READ` counters. */
+  counters(asked: readonly CounterAddress[], consistency: Consistency, waitUntil: WaitUntil): Promise<Reading[]> {
+    const reads = made(this.#counters, consistency, () =>
+      this.#share(MAX_READ, (db, counters) => readCounters(db, counters, consistency)),
+    )
+    return reads.read(asked, waitUntil)
+  }
+
+  /**
+   * Reads the totals of at most `MAX_READ` counters, from the cache where they are fresh enough: they change only with roll-ups.
+   * Changes made by another isolate show when the cached total expires.
+   * @param fresh whether to bypass the cache
+   * @returns `ageMs`: the age of the oldest one
+   */
+  async totals(
+    counters: readonly CounterAddress[],
+    { fresh, waitUntil }: { fresh: boolean; waitUntil: WaitUntil },
+  ): Promise<{ readings: Reading[]; ageMs: number }> {
+    const now = Date.now()
+    const cache = this.#totals
+    const cached = counters.map((counter) => {
+      const total = fresh ? undefined : cache.get(counterId(counter))
+      // A negative age means that the clock was set back, so the real age is unknown.
+      return total !== undefined && total.readAt <= now && now - total.readAt <= CACHED_MS ? total : undefined
+    })
+    const missing = counters.filter((_, place) => cached[place] === undefined)
+    const found = missing.length === 0 ? [] : await this.counters(missing, 'rolled', waitUntil)
+    // A total that was read just now is as old as the query took.
+    const read = found.map((reading) => ({ reading, readAt: now }))
+    for (const [place, counter] of missing.entries()) cache.set(counterId(counter), read[place]!)
+    const totals = cached.map((total) => total ?? read.shift()!)
+    const oldest = Math.min(...totals.map(({ readAt }) => readAt))
+    return { readings: totals.map(({ reading }) => reading), ageMs: Math.max(0, Date.now() - oldest) }
+  }
+
+  /** Reads what was counted in a period that ends now. */
+  async recent(counter: CounterAddress, period: RecentPeriod, waitUntil: WaitUntil): Promise<bigint> {
+    const reads = made(this.#recent, period, () =>
+      this.#share(MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date())),
+    )
+    const [count] = await reads.read([counter], waitUntil)
+    return count!
+  }
+
+  /** Reads a sum, as `KeptAnswers` does. Without a token, it is bounded. @throws {TooManyKeys} */
+  sum(
+    of: SumOf,
+    which: WhichSum,
+    { hasToken, keptMs, waitUntil }: { hasToken: boolean; keptMs: number; waitUntil: WaitUntil },
+  ) {
+    const mostPending = hasToken ? MAX_PENDING_OF_TYPE : MAX_PUBLIC_PENDING_OF_TYPE
+    const options = {
+      mostPending: which === 'rolled' ? 0 : mostPending,
+      period: which === 'exact' || which === 'rolled' ? null : which,
+      maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS,
+      ranges: this.#ranges,
+    }
+    const read = () => readSum(this.#everywhere, of, options)
+    return this.#sums.answer([of.recordType, of.name, which, hasToken], { keptMs, read, waitUntil })
+  }
+
+  /** Drops totals and sums, which a roll-up or a change has changed. What is being read is not kept either. */
+  forget(): void {
+    this.#totals = new BoundedMap(MAX_CACHED)
+    this.#sums = new KeptAnswers()
+  }
+}
+
+/** The value of a key, which is made first if there is none. */
+function made<Key, Value>(values: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = values.get(key) ?? make()
+  values.set(key, value)
+  return value
+}

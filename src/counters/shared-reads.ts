@@ -1,0 +1,217 @@
+import type { Executor } from '../database/database.ts'
+import { DatabaseFailure } from '../database/errors.ts'
+import { retrying } from '../database/retry-and-breaker.ts'
+import { type CounterAddress, counterId } from './keys/counter-address.ts'
+import { rangeOf, rowsByRange } from './ranges.ts'
+import { pause, SharedWork, type WaitUntil } from './shared-work-state.ts'
+
+const MAX_FLIGHTS = 6
+/** Milliseconds between queries while one is in flight, so that a few more requests share the next one. */
+const PACE_MS = 5
+/** How long a request waits for the queries of others. Its own may take as long as its retries do. */
+const MAX_WAIT_MS = 8_000
+/** After this, no request can be waiting for a group. */
+const MAX_LIFE_MS = 20_000
+const MAX_PATIENCE_MS = 100
+
+type ReadOutcome<Value> = { values: ReadonlyMap<string, Value> } | { failure: DatabaseFailure }
+
+/** Requests that share one query. Plain data that belongs to none of them. */
+interface ReadGroup<Value> {
+  since: number
+  requests: number
+  counters: Map<string, CounterAddress>
+  /** Then no request joins: the query may miss what was counted since. */
+  sent: boolean
+  /** Until when its sender may be silent. */
+  silentUntil: number
+  expectedAt: number
+  outcome: ReadOutcome<Value> | null
+}
+
+export interface SharedReadsOptions<Value> {
+  /** The time-out of one attempt at a statement. */
+  deadlineMs: number
+  maxCounters: number
+  /** Reads distinct counters of one range; values in their order. */
+  read: (db: Executor, counters: readonly CounterAddress[]) => Promise<readonly Value[]>
+}
+
+/**
+ * Answers the reads of an isolate's requests with few queries, each of one range, and so of one shard. A read must see
+ * everything that was acknowledged before it began, so it never uses a query that was sent before it arrived. Reads that
+ * arrive while queries are in flight are merged into the next one, whatever counters they ask for. An idle isolate queries at
+ * once.
+ */
+export class SharedReads<Value> {
+  readonly #ranges: readonly RangeReads<Value>[]
+
+  /** @param dbs one for each range; they make one attempt at each statement */
+  constructor(dbs: readonly Executor[], options: SharedReadsOptions<Value>) {
+    this.#ranges = dbs.map((db) => new RangeReads(db, options))
+  }
+
+  /** Requests that wait, senders included, once for each range, and queries in flight. */
+  get load(): ReadLoad {
+    return loadOf(this.#ranges)
+  }
+
+  /**
+   * Reads counters, in the order given, as they are at an instant after the call.
+   * @param counters at most `maxCounters`, of any types
+   * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
+   * @throws {Overloaded} if too many requests wait
+   */
+  async read(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<Value[]> {
+    const ranges = this.#ranges.length
+    const reading = [...rowsByRange(counters, ranges)].map(
+      async ([range, part]) => [range, await this.#ranges[range]!.read(part, waitUntil)] as const,
+    )
+    const found = new Map(await Promise.all(reading))
+    return counters.map((counter) => found.get(rangeOf(counter.recordId, ranges))!.get(counterId(counter))!)
+  }
+}
+
+interface ReadLoad {
+  waiting: number
+  queries: number
+}
+
+/** The load of several readers together. */
+export function loadOf(reads: Iterable<{ load: ReadLoad }>): ReadLoad {
+  const sum = { waiting: 0, queries: 0 }
+  for (const { load } of reads) {
+    sum.waiting += load.waiting
+    sum.queries += load.queries
+  }
+  return sum
+}
+
+/**
+ * The reads of one range, under the rules of `SharedWork`, as in `GroupCommit`. But no request works for others only: each sends
+ * the query of its own group. If it falls silent, another request of the group sends the query again, which is always safe.
+ */
+class RangeReads<Value> {
+  readonly #db: Executor
+  readonly #options: SharedReadsOptions<Value>
+  readonly #work: SharedWork
+  /** Groups without an outcome, oldest first. */
+  readonly #groups = new Set<ReadGroup<Value>>()
+  #open: ReadGroup<Value> | null = null
+  #lastSentAt = 0
+
+  constructor(db: Executor, options: SharedReadsOptions<Value>) {
+    this.#db = db
+    this.#options = options
+    this.#work = new SharedWork(options.deadlineMs)
+  }
+
+  get load() {
+    return { waiting: this.#work.waiting, queries: this.#flights(Date.now()).length }
+  }
+
+  /** The values of counters, and perhaps of others. */
+  async read(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<ReadonlyMap<string, Value>> {
+    let since = Date.now()
+    const group = this.#join(counters, since)
+    const first = group.requests === 1
+    while (group.outcome === null) {
+      const now = Date.now()
+      // If the clock was set back, the wait starts over.
+      since = Math.min(since, now)
+      if (this.#maySend(group, now)) {
+        const query = this.#send(group, now)
+        waitUntil(query)
+        await query
+      } else if (now - since > MAX_WAIT_MS) {
+        throw new DatabaseFailure(
+          { kind: 'unavailable', retry: false, applied: 'no' },
+          new Error('no query that this read could share was answered in time'),
+        )
+      } else {
+        await pause(this.#patience(group, first, now))
+      }
+    }
+    const { outcome } = group
+    if ('failure' in outcome) throw outcome.failure
+    return outcome.values
+  }
+
+  #join(counters: readonly CounterAddress[], now: number): ReadGroup<Value> {
+    for (const group of this.#groups) {
+      // All of its requests have ended with their clients.
+      if (now - group.since > MAX_LIFE_MS || now < group.since - MAX_LIFE_MS) this.#forget(group)
+    }
+    this.#work.admit(counters.length)
+    let group = this.#open
+    if (group === null || group.counters.size + counters.length > this.#options.maxCounters) {
+      const expectedAt = now + PACE_MS + this.#work.durationMs
+      group = { since: now, requests: 0, counters: new Map(), sent: false, silentUntil: 0, expectedAt, outcome: null }
+      this.#groups.add(group)
+      this.#open = group
+    }
+    const before = group.counters.size
+    group.requests++
+    for (const counter of counters) group.counters.set(counterId(counter), counter)
+    this.#work.enter(1, group.counters.size - before)
+    return group
+  }
+
+  #forget(group: ReadGroup<Value>): void {
+    if (this.#groups.delete(group)) this.#work.enter(-group.requests, -group.counters.size)
+    if (this.#open === group) this.#open = null
+  }
+
+  /** Groups whose sender is alive. */
+  #flights(now: number): ReadGroup<Value>[] {
+    return [...this.#groups].filter((group) => group.sent && !this.#work.isDead(group.silentUntil, now))
+  }
+
+  #maySend(group: ReadGroup<Value>, now: number): boolean {
+    if (group.sent) return this.#work.isDead(group.silentUntil, now)
+    return this.#mayBeginAt(now) <= now
+  }
+
+  /** When another query may begin, as far as is known. */
+  #mayBeginAt(now: number): number {
+    const flights = this.#flights(now)
+    if (flights.length === 0) return now
+    const freed = Math.min(...flights.map(({ expectedAt }) => expectedAt))
+    // An overdue query may end at any moment.
+    const over = freed > now ? freed : now + this.#work.patience(freed, now, MAX_PATIENCE_MS)
+    if (flights.length >= MAX_FLIGHTS) return over
+    const early = this.#lastSentAt + PACE_MS
+    return early - now > PACE_MS ? now : Math.min(early, over)
+  }
+
+  /** Milliseconds to the next poll: the first request of a group waits until it may send, others for the answer. */
+  #patience(group: ReadGroup<Value>, first: boolean, now: number): number {
+    if (!group.sent && first) return Math.max(1, Math.ceil(this.#mayBeginAt(now) - now))
+    return this.#work.patience(group.expectedAt, now, MAX_PATIENCE_MS)
+  }
+
+  /** Never rejects. */
+  async #send(group: ReadGroup<Value>, now: number): Promise<void> {
+    // Closed before the query is sent, which may miss what later requests must see.
+    if (this.#open === group) this.#open = null
+    group.sent = true
+    group.expectedAt = now + this.#work.durationMs
+    this.#lastSentAt = now
+    const counters = [...group.counters.values()]
+    const { deadlineMs, read } = this.#options
+    const db = retrying(this.#db, () => {
+      group.silentUntil = Date.now() + deadlineMs
+    })
+    let outcome: ReadOutcome<Value>
+    try {
+      const found = await read(db, counters)
+      this.#work.took(Math.max(0, Date.now() - now))
+      outcome = { values: new Map(counters.map((counter, index) => [counterId(counter), found[index]!])) }
+    } catch (error) {
+      outcome = { failure: error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error) }
+    }
+    // A request that sent it again may have been faster.
+    group.outcome ??= outcome
+    this.#forget(group)
+  }
+}
