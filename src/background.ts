@@ -15,10 +15,6 @@ import { log } from './log.ts'
 import { FREE_SUBREQUESTS } from './plans.ts'
 import { deleteOldSalts } from './visits/salts.ts'
 
-/** Statements that delete salts. The next run repeats what fails. */
-const SALT_STATEMENTS = 1
-/** Statements that record how the expiry of hours ended. */
-const RECORD_STATEMENTS = 1
 /** A counter has several rows in each of four tables. So a page of them takes about as long as one of slots. */
 const SLOTS_PER_VERIFIED = 4
 /** After pruning and expiry, which may take 100 s: the next run begins after 120. */
@@ -39,38 +35,24 @@ interface Run {
   expired: boolean
 }
 
-interface Task {
-  name: string
-  /** The most statements. @param sent by earlier tasks of the run */
-  budget: (config: Config, sent: number) => number
-  run: (run: Run, maxStatements: number) => Promise<void>
-}
+type Task = [
+  name: string,
+  /** The most statements, after those that earlier tasks of the run have sent. */
+  budget: (config: Config, sent: number) => number,
+  run: (run: Run, maxStatements: number) => Promise<void>,
+]
 
 /** What the cron triggers run, in this order. If a task fails, the next ones run nevertheless: other tables must not grow. */
 const TASKS: Record<keyof Config['crons'], readonly Task[]> = {
-  rollUp: [{ name: 'roll-up', budget: ({ rollUp }) => rollUp.maxStatements, run: runRollUp }],
+  rollUp: [['roll-up', ({ rollUp }) => rollUp.maxStatements, runRollUp]],
   pruning: [
-    { name: 'salts', budget: () => SALT_STATEMENTS, run: forgetSalts },
+    ['salts', () => 1, forgetSalts],
     // At least one page.
-    {
-      name: 'slots',
-      budget: ({ pruning, ranges }) => Math.max(pruning.maxStatements - SALT_STATEMENTS, 1 + ranges),
-      run: pruneSlots,
-    },
-    {
-      name: 'new-key budgets',
-      budget: ({ ranges }) => ranges,
-      run: ({ db, recordTypes }) => pruneBudgets(db, recordTypes),
-    },
-    { name: 'names', budget: ({ ranges }) => 1 + 2 * ranges, run: ({ db }) => pruneNames(withRetries(db)) },
-    // At least one page of counters and one of types.
-    {
-      name: 'hours',
-      budget: ({ history, ranges }, sent) =>
-        Math.max(history.maxStatements - sent - RECORD_STATEMENTS, leastExpiryStatements(ranges)),
-      run: expire,
-    },
-    { name: 'sums', budget: verificationBudget, run: verify },
+    ['slots', ({ pruning, ranges }, sent) => Math.max(pruning.maxStatements - sent, 1 + ranges), pruneSlots],
+    ['budgets of new keys', ({ ranges }) => ranges, ({ db, recordTypes }) => pruneBudgets(db, recordTypes)],
+    ['names', ({ ranges }) => 1 + 2 * ranges, ({ db }) => pruneNames(withRetries(db))],
+    ['hours', expiryBudget, expire],
+    ['sums', verificationBudget, verify],
   ],
 }
 
@@ -85,19 +67,21 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
   const recordTypes = [...config.types.values()].map(({ recordType }) => recordType)
   const db = countStatements(openBackgroundDatabase(isolate))
   const run: Run = { isolate, config, recordTypes, db, at, salts: null, expired: false }
-  const errors: unknown[] = []
-  const failed = (error: unknown, task?: string) => {
-    errors.push(error)
-    log('error', 'scheduled_failed', { cron, task, error: String(error) })
-  }
   const { rollUp, pruning } = config.crons
-  if (cron !== rollUp && cron !== pruning) {
-    failed(new Error(`no task for "${cron}": this counter rolls up at "${rollUp}" and prunes at "${pruning}"`))
-  }
-  for (const task of cron === rollUp ? TASKS.rollUp : cron === pruning ? TASKS.pruning : []) {
-    await task.run(run, task.budget(config, db.sent)).catch((error: unknown) => failed(error, task.name))
+  const tasks = cron === rollUp ? TASKS.rollUp : cron === pruning ? TASKS.pruning : [unknownTask(cron, config)]
+  const errors: unknown[] = []
+  for (const [task, budget, work] of tasks) {
+    await work(run, budget(config, db.sent)).catch((error: unknown) => {
+      errors.push(error)
+      log('error', 'scheduled_failed', { cron, task, error: String(error) })
+    })
   }
   if (errors.length > 0) throw errors[0]
+}
+
+function unknownTask(cron: string, { crons: { rollUp, pruning } }: Config): Task {
+  const message = `no task for cron expression "${cron}": this counter rolls up at "${rollUp}" and prunes at "${pruning}"`
+  return ['unknown', () => 0, () => Promise.reject(new Error(message))]
 }
 
 async function runRollUp({ isolate, at }: Run): Promise<void> {
@@ -114,6 +98,11 @@ async function pruneSlots({ config, db, at, salts }: Run, maxStatements: number)
   // Partial runs are normal: all slots of an hour may be due at once. GET /v1/status warns if it takes too long.
   log('info', 'prune', { scheduled: at.toISOString(), ...summary, salts })
   await recordRun(withRetries(db), 'pruning', summary.stoppedBy)
+}
+
+/** At least one page of counters and one of types, and how it ended. */
+function expiryBudget({ history, ranges }: Config, sent: number): number {
+  return Math.max(history.maxStatements - sent - 1, leastExpiryStatements(ranges))
 }
 
 async function expire(run: Run, maxStatements: number): Promise<void> {

@@ -60,9 +60,9 @@ describe('The cron trigger', () => {
     await db.behave({ faults: [{ action: 'error', errno: 1146, match: 'DELETE FROM visitor_salts' }] })
     const lines = await logged(() => expect(worker.cron(PRUNING_CRON)).rejects.toThrow())
     expect(lines).toEqual([
+      expect.objectContaining({ event: 'scheduled_failed', cron: PRUNING_CRON, task: 'salts' }),
       expect.objectContaining({ event: 'prune', outcome: 'complete', salts: null }),
       expect.objectContaining({ event: 'expire', outcome: 'complete' }),
-      expect.objectContaining({ event: 'scheduled_failed', cron: PRUNING_CRON }),
     ])
   })
 
