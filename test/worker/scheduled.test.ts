@@ -125,11 +125,4 @@ describe('The cron trigger', () => {
     const lines = await logged(() => expect(dead.cron(ROLL_UP_CRON)).rejects.toThrow())
     expect(lines).toEqual([expect.objectContaining({ event: 'scheduled_failed' })])
   })
-
-  it('completes in spite of a deadlock', async () => {
-    await worker.api('POST', '/v1/counters/page_view/hiccup', { by: 2 })
-    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counters' }] })
-    await worker.cron(ROLL_UP_CRON)
-    expect(await worker.read('page_view', 'hiccup')).toMatchObject({ total: 2, pending: 0 })
-  })
 })

@@ -102,6 +102,9 @@ describe('POST /v1/imports', () => {
       { type: 'page_view', key: full, count: 1 },
     ])
     await expectProblem(response, 422, 'count_out_of_range')
+    // Together they are too much.
+    const half = { type: 'page_view', key: beside, count: '4611686018427387904' }
+    await expectProblem(await worker.bring([half, half]), 422, 'count_out_of_range')
     expect(await count(beside)).toBe(0)
   })
 

@@ -3,7 +3,6 @@ import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { logged } from '../../harness/logged.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
-import { tokenLines } from '../../harness/tokens.ts'
 import { TestWorker } from '../../harness/worker.ts'
 import { emptiedDatabase } from '../emptied-tables.ts'
 import { bePatient } from '../patience.ts'
@@ -144,13 +143,6 @@ describe('Within a window', () => {
     expect(await visit({ address: '2001:db8:1:3::1' })).toBe('counted')
     await worker.cron(ROLL_UP_CRON)
     expect(await countOf()).toBe(65)
-  })
-
-  it('renewed tokens do not make a visitor count again', async () => {
-    await visit({ on: isolate({ API_TOKENS: await tokenLines({ before: 'count' }) }) })
-    const API_TOKENS = await tokenLines({ after: 'count' })
-    expect(await visit({ on: isolate({ API_TOKEN: 'a-renewed-token-of-the-owner', API_TOKENS }) })).toBe('counted')
-    expect(await countOf()).toBe(1)
   })
 
   it('a byte range of a download does not make another visitor', async () => {

@@ -33,16 +33,6 @@ const answered = <T>(send: () => Promise<T>): Promise<T | 'refused'> =>
   })
 
 describe('A key that comes again with other contents', () => {
-  it('is refused for a setting of the same counter, which then writes nothing', async () => {
-    const id = random63()
-    expect(await set(0, 10n, id)).toBe('set')
-    await expect(set(0, 11n, id)).rejects.toThrow(KeyReused)
-    expect(await set(0, 10n, id)).toBe('repeated')
-    expect(await set(1, 11n, id)).toBe('set')
-    expect(await counts()).toEqual([10, 11, 0, 0, 0, 0])
-    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(2n)
-  })
-
   it('is refused for an import, even if none of its counters had the key', async () => {
     const id = random63()
     const rows = [row(0, 1n), row(1, 2n, AT)]
@@ -118,18 +108,6 @@ describe('A setting with a key', () => {
   })
 })
 
-describe('An import in several parts', () => {
-  it('is completed after an interruption, with a part refused whose rows have changed', async () => {
-    const parts = [0, 1, 2].map((part) => ({ id: random63(), rows: [row(part, 1n), row(part + 3, 2n)] }))
-    for (const { rows, id } of parts.slice(0, 2)) expect(await bring(rows, id)).toBe('imported')
-    const again = parts.map(({ rows, id }, i) => ({ id, rows: i === 1 ? [row(1, 100n), row(4, 2n)] : rows }))
-    const outcomes = []
-    for (const { rows, id } of again) outcomes.push(await answered(() => bring(rows, id)))
-    expect(outcomes).toEqual(['repeated', 'refused', 'imported'])
-    expect(await counts()).toEqual([1, 1, 1, 2, 2, 2])
-  })
-})
-
 describe('An import', () => {
   it('is recognized with any number of ranges, and so is that a part of it is imported', async () => {
     const ranges = [1, 2, 4, 256]
@@ -152,14 +130,5 @@ describe('An import', () => {
       }
     }
     expect([await countOf(db, a!), await countOf(db, b!)]).toEqual([8n, 4n])
-  })
-})
-
-describe('A setting without a key', () => {
-  it('is tied to nothing', async () => {
-    await set(0, 10n, null)
-    await set(0, 11n, null)
-    expect(await counts()).toEqual([11, 0, 0, 0, 0, 0])
-    expect(await db.number('SELECT COUNT(*) FROM change_keys')).toBe(0n)
   })
 })

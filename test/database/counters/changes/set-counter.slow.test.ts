@@ -64,30 +64,6 @@ describe('Setting a counter', () => {
     expect(rows).toEqual([{ name: '/set' }])
   })
 
-  it('again with the same id changes nothing, also after increments, other sets, roll-ups and pruning', async () => {
-    const id = random63()
-    expect(await set(10n, id)).toBe('set')
-    await add(3n)
-    expect(await set(10n, id)).toBe('repeated')
-    expect(await count()).toBe(13n)
-    await set(1_000n)
-    await move()
-    await db.arrange('UPDATE slotted_counters SET kept_until = 1')
-    await prune(db, { pageSlots: 100, maxStatements: 10 })
-    expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(0n)
-    expect(await set(10n, id)).toBe('repeated')
-    expect(await count()).toBe(1_000n)
-  })
-
-  it('from many clients at once with one id happens once', async () => {
-    await add(4n)
-    const id = random63()
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => setSurely(50n, id)))
-    expect(outcomes.filter((outcome) => outcome === 'set')).toHaveLength(1)
-    expect(await count()).toBe(50n)
-    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
-  })
-
   it('to different values at once leaves one of them, and each change is recorded', async () => {
     await add(4n)
     const values = [10n, 20n, 30n, 40n]
@@ -124,21 +100,6 @@ describe('Setting a counter', () => {
     }
   })
 
-  it('fails with an unknown outcome if every COMMIT gets no answer, and a repeat with the same id tells the outcome', async () => {
-    await add(3n)
-    const id = random63()
-    await db.behave({
-      faults: [
-        { action: 'cut-answer', match: 'COMMIT' },
-        { action: 'cut-request', match: 'INSERT IGNORE INTO change_keys', skip: 1, times: 99 },
-      ],
-    })
-    await expect(set(20n, id)).rejects.toMatchObject({ applied: 'unknown' })
-    await db.behave()
-    expect(await count()).toBe(20n)
-    expect(await set(20n, id)).toBe('repeated')
-  })
-
   it('to the largest counts is exact beside pending ones', async () => {
     const largest = 2n ** 63n - 1n
     await add(-2n)
@@ -151,16 +112,6 @@ describe('Setting a counter', () => {
     expect(await set(-largest)).toBe('set')
     expect(await count()).toBe(-largest)
     expect(await accounted()).toBe(-largest)
-  })
-
-  it('gives up if another change holds the counter all the time, without changing anything', async () => {
-    await add(3n)
-    await db.transaction(async (other) => {
-      await other.execute(`SELECT 1 FROM counters WHERE record_id = ${COUNTER.recordId} FOR UPDATE`)
-      await expect(set(20n, random63())).rejects.toThrow(Overtaken)
-    })
-    expect(await count()).toBe(3n)
-    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(0n)
   })
 
   it('under load ends at the set count plus all later increments', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { NewKeyBudgets, pruneBudgets } from '../../../../src/counters/keys/new-key-budgets.ts'
+import { NewKeyBudgets } from '../../../../src/counters/keys/new-key-budgets.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { retrying } from '../../../../src/database/retry-and-breaker.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -62,12 +62,6 @@ describe('The budget of new keys', () => {
     expect(await isolate().take(TYPE + 1, 5, 5)).toBe(5)
   })
 
-  it('of 0 takes no statement', async () => {
-    const counted = new GatedDatabase(db)
-    expect(await isolate(counted).take(TYPE, 5, 0)).toBe(0)
-    expect(counted.sent).toEqual([])
-  })
-
   it('costs one statement, and none once it is used up until the minute is over', async () => {
     // The isolate's clock stands still, so that its minute does not end during the test.
     vi.useFakeTimers({ toFake: ['Date'] })
@@ -96,13 +90,5 @@ describe('The budget of new keys', () => {
     vi.setSystemTime(Date.now() - 3_600_000)
     await db.arrange('UPDATE new_key_budgets SET minute = minute - 10 ORDER BY minute')
     expect(await here.take(TYPE, 1, LIMIT)).toBe(1)
-  })
-
-  it('of old minutes is deleted', async () => {
-    for (const type of [TYPE, TYPE + 1]) await isolate().take(type, 1, LIMIT)
-    await db.arrange('UPDATE new_key_budgets SET minute = minute - 100')
-    for (const type of [TYPE, TYPE + 1]) await isolate().take(type, 1, LIMIT)
-    await pruneBudgets(db, [TYPE, TYPE + 1])
-    expect(await budgets()).toEqual([1, 1])
   })
 })

@@ -47,13 +47,6 @@ describe('Reading', () => {
     ])
   })
 
-  it('needs one statement for 1 and for 1,000 counters, and none for no counter', async () => {
-    const many = Array.from({ length: MAX_READ }, (_, index) => counter(BigInt(index)))
-    expect(await db.recording(() => readCounters(db, [counter(1n)]))).toHaveLength(1)
-    expect(await db.recording(() => readCounters(db, many))).toHaveLength(1)
-    expect(await db.recording(() => readCounters(db, []))).toHaveLength(0)
-  })
-
   it('uses only slots that are not empty, not those that wait for pruning', async () => {
     const rows = Array.from({ length: 5_000 }, (_, slot) => `(1, 50, ${slot}, ${slot % 500 === 0 ? 3 : 0}, 1, 0)`)
     await db.insert('slotted_counters', rows)

@@ -36,12 +36,6 @@ describe('Shared reads', () => {
     expect(gated.sent).toHaveLength(statements)
   }
 
-  it('are sent at once if no query is in flight', async () => {
-    expect(await countOf(A)).toEqual([42n])
-    expect(await read(A)).toMatchObject([{ total: 40n, pending: 2n }])
-    expect(gated.sent).toHaveLength(2)
-  })
-
   /** Makes everything that follows happen at one instant, however slow the machine is. */
   const stopClock = () => vi.useFakeTimers({ toFake: ['Date'] })
 

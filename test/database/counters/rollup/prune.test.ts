@@ -56,14 +56,6 @@ describe('Pruning', () => {
     if (!onVitess) expect(read).toBeLessThan(95 + 2 * statements.length)
   })
 
-  it('stops at its budget and reports that', async () => {
-    for (let slot = 0; slot < 50; slot++) await put(slot, 0, 30)
-    // Two pages of two statements. A page is begun only if the budget allows a DELETE for each range.
-    const maxStatements = 3 + db.ranges
-    expect(await prune(db, { ...SETTINGS, maxStatements })).toMatchObject({ outcome: 'partial', deleted: 20 })
-    expect(await prune(db, SETTINGS)).toMatchObject({ outcome: 'complete', deleted: 30 })
-  })
-
   it('says which budget it stopped at', async () => {
     await put(1, 0, 30)
     const nothing = { outcome: 'partial', deleted: 0, statements: 0 }

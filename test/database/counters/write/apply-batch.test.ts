@@ -35,19 +35,6 @@ describe('A batch', () => {
     expect(hours.map((at) => [at + 1n, at + 24n])).toContainEqual([await kept(600n), await kept(601n)])
   })
 
-  it('merges the increments of a counter into one row: a second row would be taken for a repeat', async () => {
-    const batch = makeBatch(12n, [add(10n, 1n), add(10n, 1n), add(10n, 1n)], 100n)
-    expect(batch).toHaveLength(1)
-    await applyBatch(db, batch, 24)
-    expect(await countOf(10n)).toBe(3n)
-  })
-
-  it('is in primary key order', () => {
-    const largest = 2n ** 64n - 1n
-    const rows = makeBatch(13n, [add(largest, 1n), add(3n, 1n), add(20n, 1n)], 1n)
-    expect(rows.map(({ recordId }) => recordId)).toEqual([3n, 20n, largest])
-  })
-
   it('leaves out counters whose increments cancel out, and sends nothing if none is left', async () => {
     const batch = makeBatch(14n, [add(30n, 4n), add(30n, -4n)], 1n)
     expect(batch).toEqual([])

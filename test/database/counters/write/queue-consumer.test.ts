@@ -62,31 +62,6 @@ const fates = (messages: readonly TestDelivery[]) => messages.map(({ fate }) => 
 const RETRIED = { delaySeconds: expect.any(Number) }
 
 describe('A batch from the queue', () => {
-  it('is counted with the names of its counters, and acknowledged', async () => {
-    const message = await queued([
-      { counter: await counter('/one'), by: 3n },
-      { counter: await counter('/two'), by: -4n },
-      { counter: { recordType: 2, recordId: 77n, name: '/77' }, by: 5n },
-    ])
-    expect(await run([message])).toEqual({ applied: 1, retried: 0, dead: [], error: null })
-    expect(message.fate).toBe('acknowledged')
-    expect([await countOf('/one'), await countOf('/two')]).toEqual([3n, -4n])
-    expect(await db.number('SELECT count FROM slotted_counters WHERE record_type = 2 AND record_id = 77')).toBe(5n)
-    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counters ORDER BY name')
-    expect(rows).toEqual([{ name: '/77' }, { name: '/one' }, { name: '/two' }])
-  })
-
-  it('that is delivered several times counts once: at the same time, later, and after a roll-up', async () => {
-    const message = await one('/twice', 7n)
-    await run([message, message.again()])
-    await Promise.all([run([message.again()]), run([message.again()])])
-    expect(await countOf('/twice')).toBe(7n)
-    await rollUpAt(db)
-    await run([message.again()])
-    expect(await countOf('/twice')).toBe(7n)
-    expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
-  })
-
   it('counts once in any order, any number of deliveries, and any roll-ups in between', async () => {
     let round = 0
     const order = fc.array(fc.tuple(fc.nat(7), fc.boolean()), { minLength: 1, maxLength: 20 })
@@ -152,23 +127,6 @@ describe('A batch from the queue', () => {
     expect(await run(messages, { idempotencyHours: 168, deadLetters })).toMatchObject({ applied: 1 })
     expect(await Promise.all([24, 168].map((hours) => countOf(`/longer/${hours}`)))).toEqual([0n, 1n])
     expect(deadLetters.letters).toMatchObject([{ reason: 'too_old' }])
-  })
-
-  it('that has become too old is not applied, and its dead letter can be read by a person', async () => {
-    const message = await one('/became-old', 12n)
-    const deadLetters = new DeadLetterQueue()
-    await run([message.again()], { db: counted(unreachable()), deadLetters })
-    const later = new Date(NOW.getTime() + 23 * HOUR_MS)
-    const summary = await consume({ db, idempotencyHours: 24, deadLetters }, [message], later)
-    expect(summary.dead).toHaveLength(1)
-    expect(deadLetters.letters).toMatchObject([
-      {
-        reason: 'too_old',
-        at: later.toISOString(),
-        message: { since: ago(60_000).toISOString(), applied: 'unknown', rows: [{ key: '/became-old', add: '12' }] },
-      },
-    ])
-    expect(await countOf('/became-old')).toBe(0n)
   })
 })
 

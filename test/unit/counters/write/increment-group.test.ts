@@ -71,20 +71,6 @@ const filled = (requests: readonly Request[]): IncrementGroup => {
 }
 
 describe('A group', () => {
-  it('sums the increments of its requests', () => {
-    const group = filled([
-      { increments: [add(1, 1), add(2, 5)], key: undefined },
-      { increments: [add(1, 2)], key: undefined },
-    ])
-    const batch = seal(group)
-    expect(batch.map(({ recordId, count, slot }) => [recordId, count, slot])).toEqual([
-      [1n, 3n, SLOT],
-      [2n, 5n, SLOT],
-    ])
-    expect(new Set(batch.map(({ batch }) => batch)).size).toBe(1)
-    expect([group.size, group.tickets.length]).toEqual([2, 2])
-  })
-
   it('gives a request with a key its own rows, and counts a key once', () => {
     const group = filled([
       { increments: [add(1, 1)], key: undefined },
@@ -140,23 +126,6 @@ describe('A group', () => {
     expect([others.fits([add(1_000, 1)], 1_000), others.fits(pair(1), 1_000)]).toEqual([true, false])
   })
 
-  it('leaves out counters whose increments cancel out', () => {
-    const group = filled([
-      { increments: [add(1, 4)], key: undefined },
-      { increments: [add(1, -4), add(2, 0)], key: undefined },
-      { increments: [add(3, 2), add(3, -2)], key: 5n },
-    ])
-    expect(seal(group)).toEqual([])
-  })
-
-  it('keeps its batch and its slot once it is sealed', () => {
-    const group = filled([{ increments: [add(1, 1)], key: undefined }])
-    expect(group.batch).toBeNull()
-    const batch = seal(group)
-    expect(batch).toHaveLength(1)
-    expect([group.batch, group.slot]).toEqual([batch, SLOT])
-  })
-
   it('uses classic slots for types that have them, except for requests with a key', () => {
     const seen = new Set<bigint>()
     for (let round = 0; round < 200; round++) {
@@ -174,16 +143,6 @@ describe('A group', () => {
       seen.add(batch[1]!.slot)
     }
     expect([...seen].sort()).toEqual([0n, 1n, 2n])
-  })
-
-  it('names every counter that it adds to', () => {
-    fc.assert(
-      fc.property(requests, (requests) => {
-        const group = filled(requests)
-        const named = new Set([...group.counters()].map(counterId))
-        for (const row of seal(group)) expect(named).toContain(counterId(row))
-      }),
-    )
   })
 
   it('adds what its requests add, in primary key order, each slot once, in at most `size` rows', () => {
@@ -245,20 +204,5 @@ describe('The halves of a group', () => {
         expect(new Set(ids).size).toBe(ids.length)
       }),
     )
-  })
-
-  it('do not change the increments of their requests', () => {
-    const shared = add(1, 5)
-    const group = filled([
-      { increments: [shared], key: undefined },
-      { increments: [shared, add(1, 2)], key: undefined },
-    ])
-    seal(group)
-    const [left, right] = group.split(0)
-    expect([sums(seal(left)), sums(seal(right)), shared.by]).toEqual([
-      new Map([['1/1', 5n]]),
-      new Map([['1/1', 7n]]),
-      5n,
-    ])
   })
 })

@@ -11,23 +11,6 @@ describe('The slots of an isolate', () => {
     expect(new Set(slots.map((slot) => slot >> 32n)).size).toBeGreaterThan(990)
   })
 
-  it('are one slot if there is only one batch at a time', () => {
-    const pool = new SlotPool()
-    const slot = pool.lease()
-    for (let batch = 0; batch < 100; batch++) {
-      pool.release(slot)
-      expect(pool.lease()).toBe(slot)
-    }
-  })
-
-  it('are as many as batches at a time, and the last one released is leased next', () => {
-    const pool = new SlotPool()
-    const [a, b] = [pool.lease(), pool.lease()]
-    pool.release(a)
-    pool.release(b)
-    expect([pool.lease(), pool.lease()]).toEqual([b, a])
-  })
-
   it('never belong to two batches at once, nor to another batch if the fate of theirs is unknown', () => {
     const step = fc.oneof(
       fc.constant('lease' as const),
