@@ -1,5 +1,4 @@
 import type { Bindings } from './config/bindings.ts'
-import type { CounterType } from './config/counter-types.ts'
 import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
@@ -8,8 +7,8 @@ import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
 import { counterHistory, type HistoryAnswer, historyQuery } from './service/history.ts'
-import { configuredType, counterOfKey, hashOfKey, listedCounters, spelledPrefix } from './service/named-counters.ts'
-import { invalidRequest, type ProblemReport, problemOf } from './service/problem.ts'
+import { counterOfKey, hashOfKey, listedCounters, spelledPrefix, typeNamed } from './service/named-counters.ts'
+import { type ProblemReport, problemOf } from './service/problem.ts'
 import {
   counterAnswer,
   counterQuery,
@@ -183,10 +182,4 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         return { type: found.of.name, key: found.key, ...history }
       }),
   }
-}
-
-function typeNamed(isolate: Isolate, name: string): CounterType {
-  const type = configuredType(isolate, name)
-  if (type === undefined) throw invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
-  return type
 }

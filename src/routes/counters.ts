@@ -16,15 +16,17 @@ import {
 } from '../service/read.ts'
 import { consistencyFields, readField } from '../service/shared-fields.ts'
 
-const PENDING = 'The part that has not been rolled up yet; null if it was not read.'
+const figures = (countMeans: string) => ({
+  count: described(count, countMeans),
+  total: described(count, 'The rolled-up part.'),
+  pending: described(v.nullable(count), 'The part that has not been rolled up yet; null if it was not read.'),
+})
 
 const reading = () =>
   namedObject('Reading', {
     type: v.string(),
     key: v.string(),
-    count: described(count, 'The count: total, plus pending if it was read.'),
-    total: described(count, 'The rolled-up part.'),
-    pending: described(v.nullable(count), PENDING),
+    ...figures('The count: total, plus pending if it was read.'),
     consistency: readField('exact', 'rolled'),
     rolledUpAt: described(v.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
@@ -123,9 +125,7 @@ export const totalOfTypeContract = () =>
       namedObject('TypeTotal', {
         type: v.string(),
         prefix: v.nullable(v.string()),
-        count: described(count, 'total, plus pending if it was read.'),
-        total: described(count, 'The rolled-up part.'),
-        pending: described(v.nullable(count), PENDING),
+        ...figures('total, plus pending if it was read.'),
         ...consistencyFields('exact', 'rolled'),
         rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
       }),

@@ -151,13 +151,7 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
  * @param window seconds within which a visitor counts once; 0: every time
  * @param named whether its counters have names, or the queue's consumer makes sure of them
  */
-function countAdmitted(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
-  const { type, counter, answerReady = false } = visit
-  if (window > 0 || type.also !== null) return countOnce(caller, visit, window, named)
-  return addToCounters(caller, [{ counter, by: 1n }], { advice: ADVICE, answerReady, named })
-}
-
-async function countOnce(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
+async function countAdmitted(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
   const { type, counter, answerReady = false } = visit
   const { visitors, also, addresses } = caller.isolate
   const others = also.get(type.recordType) ?? []

@@ -15,6 +15,13 @@ export function configuredType({ config }: Pick<Isolate, 'config'>, name: string
   return type
 }
 
+/** The same for types that a body or a call names. @throws {InvalidInput} of field `type` */
+export function typeNamed(isolate: Isolate, name: string): CounterType {
+  const type = configuredType(isolate, name)
+  if (type === undefined) throw new InvalidInput('type', 'is not a configured counter type')
+  return type
+}
+
 /**
  * The counter of a key.
  * @param field the name of the key in the request
@@ -48,18 +55,17 @@ export async function listedCounters<Entry extends { type: string; key: string }
   const errors: FieldError[] = []
   const found: (Entry & { counter: CounterAddress })[] = []
   for (const [index, entry] of entries.entries()) {
+    const isWrong = ({ field, message }: FieldError) => errors.push({ field: `${list}.${index}.${field}`, message })
     const wrong = check(entry)
-    if (wrong !== null) errors.push({ field: `${list}.${index}.${wrong.field}`, message: wrong.message })
-    const type = configuredType(isolate, entry.type)
-    if (type === undefined) {
-      errors.push({ field: `${list}.${index}.type`, message: 'is not a configured counter type' })
-      continue
-    }
+    if (wrong !== null) isWrong(wrong)
     try {
-      found.push({ ...entry, counter: await counterOfKey(isolate.addresses, type, entry.key, `${list}.${index}.key`) })
+      found.push({
+        ...entry,
+        counter: await counterOfKey(isolate.addresses, typeNamed(isolate, entry.type), entry.key),
+      })
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
-      errors.push({ field: error.field, message: error.message })
+      isWrong(error)
     }
   }
   if (errors.length > 0) throw invalidRequest(errors)

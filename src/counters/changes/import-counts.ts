@@ -50,19 +50,17 @@ export async function importCounts(
   }
   const current = boundsOf(range, db.ranges).first
   const elsewhere = keyPlaces(least).filter((place) => place !== current)
-  const undated = imports.map(({ recordType, recordId, undated }) => ({ recordType, recordId, amount: undated }))
-  const days = imports.flatMap(({ recordType, recordId, days }) => {
-    return days.map((day) => ({ recordType, recordId, ...day }))
-  })
+  const undated = imports.map((counter) => ({ ...counter, amount: counter.undated }))
+  const days = imports.flatMap((counter) => counter.days.map((day) => ({ ...counter, ...day })))
   const outcome = await makeChange(db, {
     key: { recordId: current, elsewhere, hash: id, contents },
     counters: imports,
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
-      const changes = imports.map(({ recordType, recordId, name, amount }) => {
-        const { version, total } = locked({ recordType, recordId }) ?? { version: null, total: 0n }
-        if (!fitsTotal(amount) || !fitsTotal(total + amount)) throw outOfRange()
-        return { recordType, recordId, name, version, amount }
+      const changes = imports.map((counter) => {
+        const { version, total } = locked(counter) ?? { version: null, total: 0n }
+        if (!fitsTotal(counter.amount) || !fitsTotal(total + counter.amount)) throw outOfRange()
+        return { ...counter, version }
       })
       // The lock order of roll-ups: totals, days, types.
       await addToTotals(transaction, changes)

@@ -52,33 +52,24 @@ export async function moveCounter(
     key,
     counters: [...sources, ...targets],
     statements: attemptStatements(sources.length),
-    attempt: (transaction, locked) => attemptToMove(transaction, locked, { source, sources, targets, request, ranges }),
+    async attempt(transaction, locked) {
+      const read = await readStates(transaction, locked, sources, targets)
+      const own = read.states.find(({ recordType }) => recordType === source.recordType)!
+      if (!own.exists) throw new ChangeRefused('no_such_counter')
+      if (kind === 'rename' && own.target!.exists) throw new ChangeRefused('counter_exists')
+      if (kind === 'merge' && !own.target!.exists) throw new ChangeRefused('no_such_target')
+      if (below !== null && own.total + own.pending >= below) throw new ChangeRefused('count_not_below')
+      await checkPending(transaction, sources, read.slots)
+      if (read.rows.reduce((sum, rows) => sum + rows, 0) > MAX_ROWS) throw new ChangeRefused('history_too_large')
+      const counters = read.states.filter(({ exists }) => exists)
+      await moveCounts(transaction, counters)
+      await takeHistory(transaction, counters, target?.recordId ?? null, { rows: read.rows, ranges })
+    },
   })
 }
 
-interface Move {
-  source: CounterAddress
-  /** The counters of one key, in primary key order, and those of the other key in the same types, if there is one. */
-  sources: readonly CounterAddress[]
-  targets: readonly CounterAddress[]
-  request: MoveRequest
-  ranges: number
-}
-
-async function attemptToMove(
-  transaction: Executor,
-  locked: Locked,
-  { source, sources, targets, request: { kind, below }, ranges }: Move,
-): Promise<void> {
-  const read = await readStates(transaction, locked, sources, targets)
-  const own = read.states.find(({ recordType }) => recordType === source.recordType)!
-  if (!own.exists) throw new ChangeRefused('no_such_counter')
-  if (kind === 'rename' && own.target!.exists) throw new ChangeRefused('counter_exists')
-  if (kind === 'merge' && !own.target!.exists) throw new ChangeRefused('no_such_target')
-  if (below !== null && own.total + own.pending >= below) throw new ChangeRefused('count_not_below')
-  await checkPending(transaction, sources, read.slots)
-  if (read.rows.reduce((sum, rows) => sum + rows, 0) > MAX_ROWS) throw new ChangeRefused('history_too_large')
-  const counters = read.states.filter(({ exists }) => exists)
+/** Empties the totals and slots of counters, into those of their targets if they have any. */
+async function moveCounts(transaction: Executor, counters: readonly CounterState[]): Promise<void> {
   const sums = counters.flatMap(({ total, pending, target }) => [
     total,
     pending,
@@ -98,7 +89,6 @@ async function attemptToMove(
   )
   // Empty slots stay until they are pruned: they recognize repeated batches.
   await addToSlots(transaction, [...subtractionsOf(counters), ...added])
-  await takeHistory(transaction, counters, targets[0]?.recordId ?? null, { rows: read.rows, ranges })
 }
 
 const HISTORY = {

@@ -32,7 +32,6 @@ export async function setCounter(
   setting: Setting,
 ): Promise<{ outcome: 'set' | 'repeated'; added: bigint | null }> {
   const { count, at } = setting
-  const { recordType, recordId, name } = counter
   const key = await keyOfCounter(setting.id, 'set', counter, `count ${count}`)
   // Of the latest attempt. If that of an earlier one turns out to be committed, no later one got this far.
   let added: bigint | null = null
@@ -50,13 +49,13 @@ export async function setCounter(
       const pending = slots.reduce((sum, { count }) => sum + count, 0n)
       if (![count - total, ...slots.map(({ count }) => count)].every(fitsTotal)) throw outOfRange()
       added = count - total - pending
-      const adjustment = { recordType, recordId, amount: added }
+      const adjustment = { ...counter, amount: added }
       const rolledUpAt = slots.length > 0 ? at : null
-      await addToTotals(transaction, [{ recordType, recordId, name, version, amount: count - total, rolledUpAt }])
-      const rolledUp = [{ recordType, recordId, amount: pending }]
+      await addToTotals(transaction, [{ ...counter, version, amount: count - total, rolledUpAt }])
+      const rolledUp = [{ ...counter, amount: pending }]
       await additionToPeriods(rolledUp, at, laneOf(db, counter), [adjustment])(transaction)
       await recordAdjustments(transaction, 'set', [adjustment], at)
-      await addToSlots(transaction, subtractionsOf([{ recordType, recordId, slots }]))
+      await addToSlots(transaction, subtractionsOf([{ ...counter, slots }]))
     },
   })
   return outcome === 'done' ? { outcome: 'set', added } : { outcome, added: null }

@@ -123,13 +123,7 @@ export async function moveRollUpPage(
   await db.transaction(async (transaction) => {
     const added = addToTotals(
       transaction,
-      counters.map(({ recordType, recordId, version, amount }) => ({
-        recordType,
-        recordId,
-        version,
-        amount,
-        rolledUpAt: at,
-      })),
+      counters.map((counter) => ({ ...counter, rolledUpAt: at })),
     )
     // Writes the texts while the database works on that statement.
     const subtractions = subtractionsOf(counters)

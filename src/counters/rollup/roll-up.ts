@@ -24,27 +24,13 @@ const LANE_MS = 8
 /** The part of a page that a run moves after an interrupted one: that may have taken too much processor time. */
 const CAUTIOUS_PART = 4
 
-export interface RollUpSummary extends RollUpTally {
-  /** `busy`: other runs hold the leases of all ranges, and nothing was done. */
-  outcome: 'complete' | 'partial' | 'busy'
-  statements: number
-  milliseconds: number
-  /** Slots still pending, up to `MAX_COUNTED`; `null` if they were not counted. */
-  left: number | null
-  /** Since the last run that left nothing behind, by scheduled times; `null` if there was none. */
-  behindSeconds: number | null
-}
-
-export interface RollUpSettings {
+export interface RollUpOptions {
   /** Slots of a page, which is moved in one transaction. Larger pages slow writers down: see bench/notes.md. */
   pageSlots: number
   /** Each is one subrequest of the Worker. */
   maxStatements: number
   /** No further page starts after this. */
   maxSeconds: number
-}
-
-export interface RollUpOptions extends RollUpSettings {
   at: Date
   /** Whether to do nothing while another run holds the lease. Default: true. Tests let runs overlap. */
   lease?: boolean
@@ -55,9 +41,11 @@ export interface RollUpOptions extends RollUpSettings {
  * this one stops. Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. After an interrupted
  * run, pages are a quarter as large. Ranges are rolled up side by side. Pages of a range are moved one after the other, unless
  * the database is far away. Near it, moving several at once is faster, but occupies several of its processors.
+ * @returns `outcome` is `busy` if other runs hold the leases of all ranges. `left`: slots still pending, up to `MAX_COUNTED`; `null` if
+ *   they were not counted. `behindSeconds`: since the last run that left nothing behind, by scheduled times; `null` if there was none
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
-export async function rollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
+export async function rollUp(database: Database, options: RollUpOptions) {
   const { at, maxSeconds, lease = true } = options
   const db = countStatements(database)
   // Failed pages are read again. All other statements can be retried.
@@ -92,11 +80,14 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   const caughtUp = progress.length === database.ranges && progress.every((range) => range.caughtUp)
   const busy = progress.length === 0
   const left = caughtUp ? 0 : busy ? null : await countPendingSlots(retried).catch(() => null)
-  const outcome = busy ? 'busy' : progress.every(({ complete }) => complete) ? 'complete' : 'partial'
+  const isComplete = progress.every(({ complete }) => complete)
+  const outcome = busy ? ('busy' as const) : isComplete ? ('complete' as const) : ('partial' as const)
   const caughtUpAt = caughtUp ? at : earliest(previous)
   const behindSeconds = caughtUpAt && Math.max(0, Math.round((at.getTime() - caughtUpAt.getTime()) / 1_000))
   return { outcome, ...tally, statements: db.sent, milliseconds: Date.now() - began, left, behindSeconds }
 }
+
+export type RollUpSummary = Awaited<ReturnType<typeof rollUp>>
 
 /**
  * Takes the leases of all ranges that other runs do not hold.
@@ -158,7 +149,10 @@ export function leastRollUpStatements(ranges: number): number {
 }
 
 /** The most slots that one run can move, if all of its pages are full. */
-export function mostSlotsPerRun({ pageSlots, maxStatements }: RollUpSettings, ranges: number): number {
+export function mostSlotsPerRun(
+  { pageSlots, maxStatements }: Pick<RollUpOptions, 'pageSlots' | 'maxStatements'>,
+  ranges: number,
+): number {
   const pages = Math.floor((maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS)
   return Math.max(0, pages) * pageSlots
 }

@@ -14,18 +14,12 @@ export interface Increment {
 /** The increments of a request with the hash of its idempotency key, if any. Those of the same counter are then one. */
 export function withKey(increments: readonly Increment[], key: bigint | undefined): readonly Increment[] {
   if (key === undefined) return increments
-  return [...mergeIncrements(increments, new Map()).values()].map((increment) => ({ ...increment, key }))
-}
-
-/** Adds increments to those of the same counters. */
-function mergeIncrements(increments: readonly Increment[], merged: Map<string, Increment>): Map<string, Increment> {
+  const merged = new Map<string, Increment>()
   for (const { counter, by } of increments) {
     const id = counterId(counter)
-    const sum = merged.get(id)
-    if (sum === undefined) merged.set(id, { counter, by })
-    else sum.by += by
+    merged.set(id, { counter, by: by + (merged.get(id)?.by ?? 0n), key })
   }
-  return merged
+  return [...merged.values()]
 }
 
 /** A `DatabaseFailure` says whether certainly nothing was counted. `Overloaded`: nothing was sent. */
@@ -65,8 +59,8 @@ export class IncrementGroup {
   /** Whether some of its counters may have no name. Then it goes to the queue: a counter that counts has a name. */
   unnamed = false
   readonly tickets: Ticket[] = []
-  readonly #merged = new Map<string, Increment>()
-  readonly #keyed = new Map<string, BatchRow>()
+  /** What becomes a row each. */
+  readonly #sums = new Map<string, Increment>()
   #linked = false
 
   constructor(waitsSince: number, expectedAt: number) {
@@ -76,7 +70,7 @@ export class IncrementGroup {
 
   /** The most rows that its batch can have. */
   get size(): number {
-    return this.#merged.size + this.#keyed.size
+    return this.#sums.size
   }
 
   /** Whether a request's increments fit into a batch of at most so many rows. Increments of one counter make one row. */
@@ -96,16 +90,11 @@ export class IncrementGroup {
     ticket.group = this
     this.tickets.push(ticket)
     this.#linked ||= isLinked(increments)
-    mergeIncrements(
-      increments.filter(({ key }) => key === undefined),
-      this.#merged,
-    )
     for (const { counter, by, key } of increments) {
-      if (key === undefined || by === 0n) continue
-      const { recordType, recordId } = counter
-      const address = `${counterId(counter)}/${key}`
-      if (!this.#keyed.has(address))
-        this.#keyed.set(address, { recordType, recordId, slot: key, count: by, batch: key })
+      const id = key === undefined ? counterId(counter) : `${counterId(counter)}/${key}`
+      const sum = this.#sums.get(id)
+      if (sum === undefined) this.#sums.set(id, { counter, by, key })
+      else if (key === undefined) sum.by += by
     }
   }
 
@@ -121,13 +110,13 @@ export class IncrementGroup {
   seal(slot: bigint, classicSlots: ReadonlyMap<number, number>): Batch {
     this.slot = slot
     const id = random63()
-    const rows = [...this.#keyed.values()]
-    for (const { counter, by } of this.#merged.values()) {
+    const rows: BatchRow[] = []
+    for (const { counter, by, key } of this.#sums.values()) {
       if (by === 0n) continue
       const { recordType, recordId } = counter
       const among = classicSlots.get(recordType)
-      const chosen = among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
-      rows.push({ recordType, recordId, slot: chosen, count: by, batch: id })
+      const own = among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
+      rows.push({ recordType, recordId, slot: key ?? own, count: by, batch: key ?? id })
     }
     this.batch = rows.sort(byPrimaryKey)
     return this.batch

@@ -176,18 +176,6 @@ export interface Delivery {
   retry(options: { delaySeconds: number }): void
 }
 
-/** A message that can never be counted automatically. A person has to decide about it. */
-export interface DeadLetter {
-  kind: 'slotted-counter/dead-letter'
-  version: 1
-  reason: 'malformed' | 'too_old' | 'refused'
-  detail: string
-  at: string
-  messageId: string
-  attempts: number
-  message: unknown
-}
-
 export interface ConsumeContext {
   /** Makes one attempt at each statement: the queue retries. */
   db: Database
@@ -207,25 +195,14 @@ export async function consume(
   deliveries: readonly Delivery[],
   now: Date,
 ) {
-  const given: { message: Delivery; letter: DeadLetter }[] = []
-  const summary = { applied: 0, retried: 0, dead: [] as DeadLetter[], error: null as string | null }
+  const dead: { message: Delivery; letter: DeadLetter }[] = []
+  const summary = { applied: 0, retried: 0, error: null as string | null }
   const retryLater = (message: Delivery) => {
     message.retry({ delaySeconds: delaySeconds(message.attempts) })
     summary.retried++
   }
-  const giveUp = (message: Delivery, reason: DeadLetter['reason'], detail: string) => {
-    const letter: DeadLetter = {
-      kind: 'slotted-counter/dead-letter',
-      version: 1,
-      reason,
-      detail,
-      at: now.toISOString(),
-      messageId: message.id,
-      attempts: message.attempts,
-      message: message.body,
-    }
-    summary.dead.push(letter)
-    given.push({ message, letter })
+  const giveUp = (message: Delivery, reason: DeadReason, detail: string) => {
+    dead.push({ message, letter: deadLetter(message, reason, detail, now) })
   }
   const receive = async (message: Delivery) => {
     const queued = readMessage(message.body)
@@ -256,8 +233,8 @@ export async function consume(
   }
   for (const message of deliveries) await receive(message)
   // They are recorded before they leave the queue, so that none is forgotten.
-  const recorded = given.length === 0 ? null : recordDeadBatches(db, given.length)
-  for (const { message, letter } of given) {
+  const recorded = dead.length === 0 ? null : recordDeadBatches(db, dead.length)
+  for (const { message, letter } of dead) {
     try {
       await recorded
       if (deadLetters === null) retryLater(message)
@@ -269,7 +246,17 @@ export async function consume(
       retryLater(message)
     }
   }
-  return summary
+  return { ...summary, dead: dead.map(({ letter }) => letter) }
+}
+
+type DeadReason = 'malformed' | 'too_old' | 'refused'
+
+export type DeadLetter = ReturnType<typeof deadLetter>
+
+/** What is kept of a message that can never be counted automatically. A person has to decide about it. */
+function deadLetter({ id, attempts, body }: Delivery, reason: DeadReason, detail: string, now: Date) {
+  const head = { kind: 'slotted-counter/dead-letter', version: 1, reason, detail, at: now.toISOString() } as const
+  return { ...head, messageId: id, attempts, message: body }
 }
 
 /** Exponential backoff, half of it jittered. */
