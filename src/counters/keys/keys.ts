@@ -63,9 +63,7 @@ export class Keys {
 
   /** Whether a public request may count without a look-up: the names of the counter and its companions are stored. */
   knows(counter: CounterAddress): boolean {
-    if (!this.#hasName(counter)) return false
-    if (!this.#options.also.has(counter.recordType)) return true
-    return this.#companionsOf(counter).every((companion) => this.#hasName(companion))
+    return this.#hasName(counter) && this.areNamed(this.#companionsOf(counter))
   }
 
   /**
@@ -99,9 +97,8 @@ export class Keys {
     if (this.knows(counter)) return true
     if (isAhead(this.#refused.get(counterId(counter)) ?? 0, Date.now(), REFUSED_MS)) return false
     try {
-      const rule = this.#options.rules.get(counter.recordType)
       // Without a budget, there is nothing to use up.
-      const mayCreate = mayBeNew || rule === undefined || admitsEverything(rule)
+      const mayCreate = mayBeNew || admitsEverything(this.#ruleOf(counter))
       const [admitted] = await (mayCreate ? this.#public : this.#existing).read([counter], waitUntil)
       return admitted!
     } catch (error) {
@@ -119,8 +116,8 @@ export class Keys {
   async mayCount(db: Executor, counter: CounterAddress): Promise<boolean> {
     const found = await findNames(db, [counter])
     if (isUnmarked(found, counter)) return true
-    const rule = this.#options.rules.get(counter.recordType)
-    return rule === undefined || (mayBeNew(rule, counter.name) && rule.newKeysPerMinute !== 0)
+    const rule = this.#ruleOf(counter)
+    return mayBeNew(rule, counter.name) && rule.newKeysPerMinute !== 0
   }
 
   /** Whether counters are known to have names. Those that `ensure` and `admits` left to the queue are not. */
@@ -146,8 +143,8 @@ export class Keys {
     // Another query may have admitted some already.
     const added = counters.filter((counter) => !isUnmarked(found, counter) && !this.#hasName(counter))
     const refused = new Set(added)
-    for (const [recordType, ofType] of Map.groupBy(mayCreate ? added : [], ({ recordType }) => recordType)) {
-      for (const counter of await this.#choose(recordType, ofType)) refused.delete(counter)
+    for (const ofType of Map.groupBy(mayCreate ? added : [], ({ recordType }) => recordType).values()) {
+      for (const counter of await this.#choose(ofType)) refused.delete(counter)
     }
     const admitted = counters.filter((counter) => !refused.has(counter))
     await this.#store(db, withCompanions(admitted), found)
@@ -157,13 +154,17 @@ export class Keys {
     return counters.map((counter) => !refused.has(counter))
   }
 
-  async #choose(recordType: number, counters: readonly CounterAddress[]): Promise<readonly CounterAddress[]> {
-    const rule = this.#options.rules.get(recordType)
-    if (rule === undefined) return counters
+  /** Those of some counters of a type that may be created. */
+  async #choose(counters: readonly CounterAddress[]): Promise<readonly CounterAddress[]> {
+    const rule = this.#ruleOf(counters[0]!)
     const eligible = counters.filter(({ name }) => mayBeNew(rule, name))
-    const { newKeysPerMinute } = rule
-    if (newKeysPerMinute === null) return eligible
-    return eligible.slice(0, await this.#budgets.take(recordType, eligible.length, newKeysPerMinute))
+    if (rule.newKeysPerMinute === null) return eligible
+    const taken = await this.#budgets.take(counters[0]!.recordType, eligible.length, rule.newKeysPerMinute)
+    return eligible.slice(0, taken)
+  }
+
+  #ruleOf({ recordType }: CounterAddress): NewKeyRule {
+    return this.#options.rules.get(recordType) ?? { newKeys: 'any', newKeysPerMinute: null }
   }
 
   /** Stores names that are not stored yet, and remembers all of them. */
@@ -179,7 +180,7 @@ export class Keys {
    * otherwise an isolate that starts during an outage would lose all hits.
    */
   #letsInUnchecked(counter: CounterAddress): boolean {
-    const limit = this.#options.rules.get(counter.recordType)?.newKeysPerMinute ?? null
+    const limit = this.#ruleOf(counter).newKeysPerMinute
     if (limit === null) return true
     const minute = Math.floor(Date.now() / MINUTE_MS)
     let entry = this.#unchecked.get(counter.recordType)

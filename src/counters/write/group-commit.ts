@@ -31,10 +31,7 @@ const MANY = 16
 const ENOUGH = 60
 /** The most groups into which waiting requests are divided. */
 const MAX_SHARES = 3
-/**
- * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes one
- * if nothing fails), and may work for 30 s after its response.
- */
+/** What one request does for others. It may send 50 subrequests on the free plan, and work for 30 s after its response. */
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000
 const MAX_PATIENCE_MS = 500
@@ -44,9 +41,8 @@ const MAX_RESEND_MS = 10 * 60_000
 /** A request that sends what it and others are waiting for. */
 interface Leader {
   group: IncrementGroup | null
-  /** When it began its latest flush. */
+  /** Of its latest flush. */
   beganAt: number
-  /** Until when it may be silent. */
   silentUntil: number
   /** Whether it takes no further group, so that another request may lead. */
   leaving: boolean
@@ -139,8 +135,7 @@ export class GroupCommit {
   #expectation(now: number): number {
     let startAt = now
     if (this.#remaining() >= this.#leadersWanted()) {
-      let oldest = Number.POSITIVE_INFINITY
-      for (const { beganAt } of this.#leaders) oldest = Math.min(oldest, beganAt)
+      const oldest = Math.min(...[...this.#leaders].map(({ beganAt }) => beganAt))
       startAt = Math.max(startAt, oldest + this.#work.durationMs)
     }
     startAt = Math.max(startAt, this.#lastFlushAt + this.#pace(now))
@@ -157,8 +152,7 @@ export class GroupCommit {
   /**
    * Flushes in flight with which one begins every `PACE_MS` although the database is far away. More do not help a busy isolate
    * or database: each is smaller, and all take longer. But a full group cannot grow, so it need not wait. If many requests
-   * wait, one more keeps the isolate busy. With a single flush for all of them, it would be idle until the database answers,
-   * and then get their next requests all at once.
+   * wait, one more keeps the isolate busy until the database answers.
    */
   #leadersWanted(): number {
     const { milliseconds } = this.#shortest
@@ -169,8 +163,8 @@ export class GroupCommit {
   }
 
   /**
-   * Whether the open group need not wait for more requests: it has its share of all that wait. There are few shares even if
-   * many flushes seem to be wanted: a busy isolate sees answers late, so the database seems farther away than it is.
+   * Whether the open group has its share of all that wait. There are few shares, because a busy isolate sees answers late, so the
+   * database seems farther away than it is.
    */
   #isLargeEnough(): boolean {
     if (this.#open === null || this.#lastQueued) return false
@@ -181,9 +175,8 @@ export class GroupCommit {
   /** Removes a leader that waits for more requests, if there are enough. Returns whether there was one. */
   #endWait(): boolean {
     if (!this.#isLargeEnough()) return false
-    for (const leader of this.#leaders)
-      if (leader.group === null && !leader.leaving) return this.#leaders.delete(leader)
-    return false
+    const waiting = [...this.#leaders].find(({ group, leaving }) => group === null && !leaving)
+    return waiting !== undefined && this.#leaders.delete(waiting)
   }
 
   /** Removes leaders that fell silent, and puts their groups at the head of the waiting ones. */
@@ -213,15 +206,12 @@ export class GroupCommit {
 
   /** Leaders that will flush further groups. */
   #remaining(): number {
-    let leaders = 0
-    for (const { leaving } of this.#leaders) if (!leaving) leaders++
-    return leaders
+    return [...this.#leaders].filter(({ leaving }) => !leaving).length
   }
 
   /** Whether no leader is about to take a waiting group. */
   #allBusy(): boolean {
-    for (const { group } of this.#leaders) if (group === null) return false
-    return true
+    return [...this.#leaders].every(({ group }) => group !== null)
   }
 
   /** Whether the oldest group has waited too long to wait for a leader. */

@@ -27,10 +27,7 @@ export type CommitOutcome =
   | { status: 'counted' | 'queued' }
   | { status: 'failed'; failure: DatabaseFailure | Overloaded }
 
-/**
- * Rows of a group with a request that has keys of several increments. All its rows of one key must fit into one message of the
- * queue (`batchQueue`), whatever else is counted in its counters.
- */
+/** Rows of a group with a linked request: all its rows of one key must fit into one message of the queue (`batchQueue`). */
 const MAX_LINKED_ROWS = 600
 
 export interface Ticket {
@@ -167,12 +164,10 @@ export interface CountOptions {
 }
 
 /**
- * Waits for some time, or until a ticket is counted. Every request relies on its own timer. A request whose response is ready
- * is woken sooner, by its own promise, which the leader resolves. One wake-up at the right time instead of several polls makes
- * a busy isolate half as fast again. It is only an accelerator, because of what workerd does with promises that another request
- * resolves (seen with 1.20260918 from 16 connections on): the code that follows may run in the other request's context, where
- * I/O is refused, responses with a body included, and where timers never fire. Returning a response that was made earlier has
- * never failed.
+ * Waits for some time, or until a ticket is counted. Every request relies on its own timer. One whose response is ready is woken
+ * sooner, by its own promise, which the leader resolves: that makes a busy isolate half as fast again. Only such a request,
+ * because the code that follows may run in the other request's context (seen with workerd 1.20260918 from 16 connections on),
+ * where I/O is refused, responses with a body included, and where timers never fire.
  */
 export async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
   if (!answerReady) return pause(milliseconds)
