@@ -15,7 +15,7 @@ import { type AskedHistory, countsOf, readCounterHistory, readSumHistory } from 
 import { countRows } from '../counters/history/rows-sql.ts'
 import { selectionsOf } from '../counters/history/selection.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
-import { checkPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY, type SumOf, sumOf } from '../counters/keys/prefix.ts'
+import { checkPrefix, type KeysWithPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
 import { described, instant } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
@@ -81,7 +81,7 @@ export async function typeHistory(
 ) {
   const now = new Date()
   const range = askedRange(query, now)
-  const of = await sumOf(recordType, prefix)
+  const of = { recordType, name: prefix ?? '' }
   const { rows, ...asked } = askedRows(caller, range)
   const hasToken = await caller.hasToken()
   const read = async () => {
@@ -126,7 +126,7 @@ export async function chartHistory(
     const ofCounter = () =>
       readCounterHistory(caller.db, of as CounterAddress, asked, betweenOf(range), MAX_PUBLIC_PENDING)
     const ofSum = async (prefix: string | null) => {
-      const sum = await sumOf(recordType, prefix)
+      const sum = { recordType, name: prefix ?? '' }
       await checkSum(caller, sum, asked, false)
       return readSumHistory(caller.db, sum, asked)
     }
@@ -154,7 +154,12 @@ export function firstHour({ mayExpire, history }: Config): number {
 }
 
 /** Few counters have something in every hour, so for callers with a token only days and months count. @throws {TooManyKeys} */
-async function checkSum({ db }: Caller, of: SumOf, { selections, hoursFrom }: AskedHistory, hasToken: boolean) {
+async function checkSum(
+  { db }: Caller,
+  of: KeysWithPrefix,
+  { selections, hoursFrom }: AskedHistory,
+  hasToken: boolean,
+) {
   if (of.name === '') return
   const rows = countRows(selections, hasToken ? Number.POSITIVE_INFINITY : hoursFrom)
   await checkPrefix(db, of, hasToken ? { rows } : { rows: 2 * rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS })

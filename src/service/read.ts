@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { sumOf } from '../counters/keys/prefix.ts'
+
 import type { Question } from '../counters/read/kept-answers.ts'
 import { consistencyOf, countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
 import type { SumReading } from '../counters/read/read-sum.ts'
@@ -98,7 +98,7 @@ export async function readSum(
   const isShared = prefix !== null && !hasToken
   const keptMs = isShared ? KEPT_MS : which === 'rolled' && !wantsFresh ? CACHED_MS : 0
   const options = { keptMs, hasToken, waitUntil }
-  const { value, askedAt, isKept } = await isolate.reads.sum(await sumOf(recordType, prefix), which, options)
+  const { value, askedAt, isKept } = await isolate.reads.sum({ recordType, name: prefix ?? '' }, which, options)
   return {
     reading: value,
     maxAge: which === 'rolled' ? maxAgeOf(Date.now() - askedAt) : null,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { sumOf, TooManyKeys } from '../../src/counters/keys/prefix.ts'
+import { TooManyKeys } from '../../src/counters/keys/prefix.ts'
 import { MAX_PENDING_OF_TYPE, readSum } from '../../src/counters/read/read-sum.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PREFIXES } from './counters.ts'
@@ -19,7 +19,7 @@ export async function checkTotals(db: Database, counts: readonly Counted[], roll
   for (const [type, recordType] of Object.entries(RECORD_TYPES)) {
     const ofType = PREFIXES.filter((prefix) => prefix.recordType === recordType).map(({ text }) => text)
     for (const prefix of [null, ...ofType]) {
-      const reading = await readSum(db, await sumOf(recordType, prefix), options).catch((error: unknown) => {
+      const reading = await readSum(db, { recordType, name: prefix ?? '' }, options).catch((error: unknown) => {
         if (error instanceof TooManyKeys) return null
         throw error
       })

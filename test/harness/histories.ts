@@ -2,7 +2,7 @@ import type { HistoryRange } from '../../src/counters/history/history-range.ts'
 import { countsOf, readCounterHistory, readSumHistory } from '../../src/counters/history/read-history.ts'
 import { selectionsOf } from '../../src/counters/history/selection.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import type { SumOf } from '../../src/counters/keys/prefix.ts'
+import type { KeysWithPrefix } from '../../src/counters/keys/prefix.ts'
 import type { Executor } from '../../src/database/database.ts'
 
 /** Reads the counts of a range, with all hours that are there, and its adjustments. */
@@ -13,6 +13,6 @@ export async function counterHistory(db: Executor, counter: CounterAddress, rang
 }
 
 /** The same of a type or a prefix. */
-export async function sumHistory(db: Executor, of: SumOf, range: HistoryRange): Promise<bigint[]> {
+export async function sumHistory(db: Executor, of: KeysWithPrefix, range: HistoryRange): Promise<bigint[]> {
   return countsOf(range, await readSumHistory(db, of, { selections: selectionsOf(range), hoursFrom: 0 }), Number.NaN)
 }

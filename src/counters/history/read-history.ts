@@ -3,7 +3,7 @@ import { packedSql, toBigInt, unpack } from '../../database/values.ts'
 import { type CalendarPeriod, HOUR_MS, NO_PERIOD, timeText } from '../calendar.ts'
 import { counterListsSql, counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
 import type { CounterAddress, CounterPlace } from '../keys/counter-address.ts'
-import type { SumOf } from '../keys/prefix.ts'
+import type { KeysWithPrefix } from '../keys/prefix.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
 import { hoursSql, packedRowsSql, partsSql, rowsSql, unpackCounts } from './rows-sql.ts'
@@ -75,7 +75,7 @@ export async function readCounterHistory(
 /** Reads the history of a type or a prefix, without pending counts: adding those up would cost more with every counter. */
 export async function readSumHistory(
   db: Executor,
-  of: SumOf,
+  of: KeysWithPrefix,
   { selections, hoursFrom }: AskedHistory,
 ): Promise<HistoryRows> {
   const counts = noCounts()

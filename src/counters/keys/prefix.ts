@@ -1,6 +1,5 @@
 import type { Executor } from '../../database/database.ts'
 import { hexOf } from '../../database/values.ts'
-import { hash64 } from '../ids.ts'
 import type { CounterAddress } from './counter-address.ts'
 
 /** The most keys with a prefix whose counters are added up. */
@@ -12,19 +11,8 @@ export const MAX_PUBLIC_ROWS = 45_000
 
 const encoder = new TextEncoder()
 
-/** Keys that begin with `name`. */
+/** Keys that begin with `name`; if that is empty, all keys of the type. */
 export type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
-
-/**
- * The counters of a sum, addressed and cached like one counter: `name` is the prefix of their keys and `recordId` its hash. For a
- * whole type, `name` is empty and `recordId` 0.
- */
-export type SumOf = CounterAddress
-
-/** The sum of a type, or of the counters whose keys begin with a prefix. */
-export async function sumOf(recordType: number, prefix: string | null): Promise<SumOf> {
-  return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix ?? '' }
-}
 
 /** A sum or a ranking would add up too many rows. Nothing was read. The message says what to ask for instead. */
 export class TooManyKeys extends Error {

@@ -3,7 +3,7 @@ import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
 import { partsSql } from '../history/rows-sql.ts'
 import type { Selection } from '../history/selection.ts'
-import { beginsWithSql, checkPrefix, fromNamesSql, ROWS_OF_KEY, type SumOf } from '../keys/prefix.ts'
+import { beginsWithSql, checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSelection } from './recent-period.ts'
 
@@ -35,7 +35,7 @@ export interface SumOptions {
  * slots. The statement names no record id, so vtgate sends it whole to each shard: the parts come from one snapshot there.
  * @throws {TooManyKeys}
  */
-export async function readSum(db: Executor, of: SumOf, options: SumOptions): Promise<SumReading> {
+export async function readSum(db: Executor, of: KeysWithPrefix, options: SumOptions): Promise<SumReading> {
   const { maxRows, period } = options
   const recent = period && recentSelection(period, new Date())
   if (of.name !== '' && maxRows !== null) {
@@ -66,7 +66,7 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
   return rows.length === 0
 }
 
-function sumSql(of: SumOf, recent: Selection | null, exact: boolean): string {
+function sumSql(of: KeysWithPrefix, recent: Selection | null, exact: boolean): string {
   const parts = [
     ...keptSql(of, recent).map((kept) => `SELECT 'kept' AS part, 0 AS id, ${kept}`),
     ...(exact ? [pendingSql(of)] : []),
@@ -77,7 +77,7 @@ function sumSql(of: SumOf, recent: Selection | null, exact: boolean): string {
 }
 
 /** The rows whose sum was rolled up: of a recent period, or in all time, then with adjustments. */
-function keptSql({ recordType, name: prefix }: SumOf, recent: Selection | null): string[] {
+function keptSql({ recordType, name: prefix }: KeysWithPrefix, recent: Selection | null): string[] {
   if (recent !== null) {
     const whose = prefix === '' ? { type: recordType } : { prefix: { recordType, name: prefix } }
     // Grouped by lane, which names the shard: vtgate would not push down a sum of all rows.
@@ -93,7 +93,7 @@ function keptSql({ recordType, name: prefix }: SumOf, recent: Selection | null):
   ]
 }
 
-function pendingSql(of: SumOf): string {
+function pendingSql(of: KeysWithPrefix): string {
   const slots = 'slotted_counters AS s FORCE INDEX (pending)'
   return of.name === ''
     ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}

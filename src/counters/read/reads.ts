@@ -2,7 +2,7 @@ import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
 import { type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { MAX_PUBLIC_ROWS, type SumOf } from '../keys/prefix.ts'
+import { type KeysWithPrefix, MAX_PUBLIC_ROWS } from '../keys/prefix.ts'
 import { loadOf, SharedReads } from '../shared-reads.ts'
 import type { WaitUntil } from '../shared-work-state.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -102,7 +102,7 @@ export class Reads {
 
   /** Reads a sum, as `KeptAnswers` does. Without a token, it is bounded. @throws {TooManyKeys} */
   sum(
-    of: SumOf,
+    of: KeysWithPrefix,
     which: WhichSum,
     { hasToken, keptMs, waitUntil }: { hasToken: boolean; keptMs: number; waitUntil: WaitUntil },
   ) {

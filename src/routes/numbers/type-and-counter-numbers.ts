@@ -2,7 +2,7 @@ import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
 import { dayText } from '../../counters/calendar.ts'
 import { readCounterHistory, readSumHistory } from '../../counters/history/read-history.ts'
-import { checkPrefix, type SumOf, sumOf, TooManyKeys } from '../../counters/keys/prefix.ts'
+import { checkPrefix, type KeysWithPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
 import { readSum } from '../../counters/read/read-sum.ts'
 import { toJsonNumber } from '../../database/values.ts'
@@ -54,24 +54,24 @@ async function shownSum(
   { recordType, prefixes }: CounterType,
   period: ChosenPeriod,
 ) {
-  const all = await sumOf(recordType, null)
+  const all = { recordType, name: '' }
   if (!prefixes.includes(find)) return all
   try {
     // The figures and the chart have most rows in common.
     await checkPrefix(db, { recordType, name: find }, { rows: Math.max(FIGURE_ROWS, period.range.edges.length) })
-    return await sumOf(recordType, find)
+    return { recordType, name: find }
   } catch (error) {
     if (error instanceof TooManyKeys) return all
     throw error
   }
 }
 
-function readTotal({ caller: { db } }: Source, of: SumOf) {
+function readTotal({ caller: { db } }: Source, of: KeysWithPrefix) {
   return readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges: db.ranges })
 }
 
 /** The history of a sum, whose prefix was checked before. */
-function ofSum({ caller: { db, isolate } }: Source, of: SumOf): HistoryReader {
+function ofSum({ caller: { db, isolate } }: Source, of: KeysWithPrefix): HistoryReader {
   return (selections) => readSumHistory(db, of, { selections, hoursFrom: firstHour(isolate.config) })
 }
 

@@ -4,7 +4,7 @@ import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { sumOf, TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
+import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { MAX_PENDING_OF_TYPE, readSum } from '../../../../src/counters/read/read-sum.ts'
@@ -26,7 +26,11 @@ const addresses = (keys: readonly string[]) => Promise.all(keys.map(addressOf))
 const count = (some: readonly CounterAddress[], by: bigint) =>
   new TestIsolate(db).count(some.map((counter) => ({ counter, by })))
 const total = async (prefix: string | null, more = {}) =>
-  readSum(db, await sumOf(1, prefix), { mostPending: MAX_PENDING_OF_TYPE, period: null, ranges: db.ranges, ...more })
+  readSum(
+    db,
+    { recordType: 1, name: prefix ?? '' },
+    { mostPending: MAX_PENDING_OF_TYPE, period: null, ranges: db.ranges, ...more },
+  )
 const exactTotal = async (prefix: string | null) => {
   const { total: rolled, pending } = await total(prefix)
   return rolled + pending!
@@ -142,7 +146,11 @@ describe('The history of a prefix', () => {
           withPrefix().map((counter) => counterHistory(db, counter, range, new Date('2027-01-01'))),
         )
         const sums = range.edges.slice(1).map((_, i) => histories.reduce((sum, { counts }) => sum + counts[i]!, 0n))
-        expect([by, timeZone, await sumHistory(db, await sumOf(1, PREFIX), range)]).toEqual([by, timeZone, sums])
+        expect([by, timeZone, await sumHistory(db, { recordType: 1, name: PREFIX }, range)]).toEqual([
+          by,
+          timeZone,
+          sums,
+        ])
         expect(sums.reduce((all, one) => all + one)).toBeGreaterThan(20n)
       }
     }

@@ -5,7 +5,7 @@ import { readRanking } from '../../../../src/counters/history/ranking.ts'
 import { readCounterHistory, readRows, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { type Span, selectionOf, selectionsOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import { sumOf, TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
+import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import { hexOf } from '../../../../src/database/values.ts'
@@ -96,7 +96,7 @@ describe.each(NOWS)('At %s', (text) => {
   const ranked = (name: string, period: Span) =>
     readRanking(db, { recordType: 1, name }, selectionOf(period), { limit: 10, hoursFrom: 0 })
   const ofType = async (): Promise<HistoryReader> => {
-    const of = await sumOf(1, null)
+    const of = { recordType: 1, name: '' }
     return (selections) => readSumHistory(db, of, { selections, hoursFrom: 0 })
   }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { type AskedRange, HISTORY_UNITS, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { MAX_ADJUSTMENTS } from '../../../../src/counters/history/read-history.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { sumOf } from '../../../../src/counters/keys/prefix.ts'
+
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf as rangeOfId } from '../../../../src/counters/ranges.ts'
 import { beside } from '../../../harness/beside.ts'
@@ -65,7 +65,7 @@ describe('A history', () => {
     for (const [timeZone, counts] of weeks) {
       const asked = { by: 'week', from: '2026-11-15', timeZone } as const
       expect([timeZone, await read(asked)]).toEqual([timeZone, counts])
-      expect([timeZone, await sumHistory(db, await sumOf(1, null), rangeOf(asked))]).toEqual([timeZone, counts])
+      expect([timeZone, await sumHistory(db, { recordType: 1, name: '' }, rangeOf(asked))]).toEqual([timeZone, counts])
     }
   })
 
@@ -138,7 +138,7 @@ describe('A history', () => {
     await roll('2026-11-20T10:00:00Z', 1n, 1_000n, 2)
     const from = '2026-11-18'
     const ofType = async (asked: Partial<AskedRange>) =>
-      sumHistory(db, await sumOf(1, null), rangeOf({ from, ...asked }))
+      sumHistory(db, { recordType: 1, name: '' }, rangeOf({ from, ...asked }))
     expect(await ofType({})).toEqual([11n, 0n, 100n])
     expect(await ofType({ timeZone: 'Europe/Berlin' })).toEqual([1n, 10n, 100n])
     expect(await ofType({ by: 'month' })).toEqual([111n])
