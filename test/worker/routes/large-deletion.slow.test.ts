@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { PERIODS } from '../../../src/counters/calendar.ts'
 import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
 import { boundsOf, rangeOf } from '../../../src/counters/ranges.ts'
 import { expectExact } from '../../harness/moves.ts'
@@ -27,15 +28,13 @@ it('A counter with 45,000 hours, five years of them, is deleted, even if its COM
       hours.map((start) => `(1, 0, ${start}, ${lane}, 1)`),
     )
   }
-  const starts = [
-    'DATE(period_start)',
-    'DATE(period_start) - INTERVAL WEEKDAY(period_start) DAY',
-    "DATE_FORMAT(period_start, '%Y-%m-01')",
-  ]
-  for (const [i, start] of starts.entries()) {
+  for (const [period, start] of [
+    [PERIODS.day, 'DATE(period_start)'],
+    [PERIODS.month, "DATE_FORMAT(period_start, '%Y-%m-01')"],
+  ] as const) {
     await db.arrange(
       `INSERT INTO counter_periods (record_type, record_id, period, period_start, count)
-       SELECT 1, ${recordId}, ${i + 1}, ${start} AS start, COUNT(*) FROM counter_history GROUP BY start`,
+       SELECT 1, ${recordId}, ${period}, ${start} AS start, COUNT(*) FROM counter_history GROUP BY start`,
     )
   }
   await db.arrange(

@@ -129,10 +129,7 @@ describe('A roll-up', () => {
     }
     const all = (count: number) => {
       const [hour, day, month] = [0, 1, 2]
-      const periods = [
-        `type ${hour}`,
-        ...[day, month].flatMap((period) => [`counter ${period}`, `type ${period}`]),
-      ]
+      const periods = [`type ${hour}`, ...[day, month].flatMap((period) => [`counter ${period}`, `type ${period}`])]
       return Object.fromEntries(['hour', ...periods].map((kept) => [kept, count]))
     }
     await add(1n, 7n)
