@@ -108,8 +108,8 @@ describe('Verification', () => {
       add(7, period(1, '2026-11-18')),
       [`${who} hours 2026-11-18 -7`, `${who} month 2026-11-01 -7`, `${who} total null -7`, '2/null day 2026-11-18 -7'],
     ],
-    ['a wrong month', add(1, period(3, '2026-09-01')), [`${who} month 2026-09-01 1`]],
-    ['a missing month', remove(period(3, '2026-09-01')), [`${who} month 2026-09-01 -51`]],
+    ['a wrong month', add(1, period(2, '2026-09-01')), [`${who} month 2026-09-01 1`]],
+    ['a missing month', remove(period(2, '2026-09-01')), [`${who} month 2026-09-01 -51`]],
     ['a wrong hour', add(1, hour('2026-11-18 23:00:00')), [`${who} hours 2026-11-18 1`]],
     [
       'missing hours',
@@ -126,7 +126,7 @@ describe('Verification', () => {
       add(4, `${ofType(1, 1, '2026-11-20')} ${ONE_ROW}`),
       ['1/null day 2026-11-20 4', '1/null hours 2026-11-20 -4', '1/null month 2026-11-01 -4'],
     ],
-    ['a missing month of a type', remove(ofType(2, 3, '2026-09-01')), ['2/null month 2026-09-01 -51']],
+    ['a missing month of a type', remove(ofType(2, 2, '2026-09-01')), ['2/null month 2026-09-01 -51']],
     [
       'a wrong hour of a type',
       add(-1, `${ofType(1, 0, '2026-11-20 10:00:00')} ${ONE_ROW}`),
