@@ -141,7 +141,7 @@ CREATE TABLE IF NOT EXISTS background_runs (
   position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over',
   round_begun_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the first run of the round',
   agreed_at DATETIME(3) NULL COMMENT 'UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since',
-  found VARCHAR(4000) NULL COMMENT 'of verification: the first mismatches that were found since then, as JSON',
+  found TEXT NULL COMMENT 'of verification: the first mismatches that were found since then, as JSON',
   dead_batches INT UNSIGNED NULL COMMENT 'of the queue: how many batches died',
   PRIMARY KEY (task)
 );

@@ -26,7 +26,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/slotted-counter.ts', packages: 'hono' },
   { rooms: 'src/app.ts src/background.ts', packages: 'hono' },
   { rooms: 'src/routes', packages: 'hono' },
-  { rooms: 'src/status src/views', packages: 'hono' },
+  { rooms: 'src/views', packages: 'hono' },
   { rooms: 'src/http', packages: 'hono' },
   // Nothing from here on knows HTTP.
   { rooms: 'src/bound-counter.ts' },

@@ -64,7 +64,7 @@ async function wrongDays(): Promise<string[]> {
     const { text } = await worker.post(`/v1/verify?${new URLSearchParams({ after })}`)
     const page = JSON.parse(text, numberDigits) as Page
     for (const { type: of, what, start } of page.wrong) {
-      if (of === type && (what === 'day' || what === 'hour')) days.add(start!.slice(0, 10))
+      if (of === type && what === 'day') days.add(start!)
     }
     after = page.next
   }

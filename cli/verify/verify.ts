@@ -32,10 +32,8 @@ interface Mismatch {
 const MEANINGS: Record<string, string> = {
   total: 'the total; should be the sum of its days and adjustments',
   hours: 'the hours of this day; should sum to the day',
-  week: 'this week; should be the sum of its days',
   month: 'this month; should be the sum of its days',
   day: 'this day of the type; should be the sum of its counters',
-  hour: 'this hour of the type; should be the sum of its counters',
   adjustments: 'the adjustments of the type; should be the sum of those of its counters',
 }
 
@@ -49,7 +47,7 @@ interface Page {
 program
   .name(commandName('verify'))
   .description(
-    'Checks that all totals, days, weeks, months and hours agree with each other, for each counter and each type, while ' +
+    'Checks that all totals, days, months and hours agree with each other, for each counter and each type, while ' +
       'counting continues. Exits with 0 if they do, with 1 if something is wrong, and with 2 if the check could not be completed.',
   )
   .addOption(URL_OPTION)

@@ -1,6 +1,6 @@
 import { countStatements, type Database, type Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { toDate } from '../database/values.ts'
+import { toDate, toText } from '../database/values.ts'
 import { byRange } from './ranges.ts'
 
 /** Budgets that can end a run before its work is done; indexes as stored. */
@@ -40,21 +40,42 @@ export async function recordDeadBatches(db: Executor, batches: number): Promise<
   )
 }
 
-/** Reads how the last run of each task ended (`null`: all work was done), and the batches that died. A task without a run is missing. */
+/** A mismatch as verification stores it: JSON has no bigint. */
+export interface FoundMismatch {
+  recordType: number
+  /** `null`: that of a type, or of a counter without a name. */
+  key: string | null
+  recordId: string | null
+  what: string
+  start: string | null
+  is: string
+  shouldBe: string
+}
+
+/**
+ * Reads how the last run of each task ended (`stoppedBy` is `null`: all work was done; a task without a run is missing), the
+ * batches that died, when a whole round of verification last agreed (`null`: none did, or a mismatch was found since), and what
+ * was found since.
+ */
 export async function readRuns(db: Executor) {
   const { rows } = await db.execute(
-    `SELECT task, finished_at, stopped_by, dead_batches FROM background_runs FORCE INDEX (PRIMARY)
-     WHERE task IN (${[...Object.values(TASKS), QUEUE].join()})`,
+    `SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches FROM background_runs FORCE INDEX (PRIMARY)
+     WHERE task IN (${[...Object.values(TASKS), VERIFICATION, QUEUE].join()})`,
   )
-  const runOf = (number: number) => {
-    const row = rows.find(({ task }) => Number(task) === number)
-    return row && { finishedAt: toDate(row.finished_at)!, stoppedBy: toStoppedBy(row.stopped_by), row }
+  const rowOf = (number: number) => rows.find(({ task }) => Number(task) === number)
+  const runOf = (task: BackgroundTask) => {
+    const row = rowOf(TASKS[task])
+    return row && { finishedAt: toDate(row.finished_at), stoppedBy: toStoppedBy(row.stopped_by) }
   }
-  const queue = runOf(QUEUE)
+  const [verification, queue] = [rowOf(VERIFICATION), rowOf(QUEUE)]
   return {
-    pruning: runOf(TASKS.pruning),
-    expiry: runOf(TASKS.expiry),
-    deadBatches: { count: Number(queue?.row.dead_batches ?? 0), lastAt: queue?.finishedAt ?? null },
+    pruning: runOf('pruning'),
+    expiry: runOf('expiry'),
+    verification: {
+      agreedAt: toDate(verification?.agreed_at ?? null),
+      found: JSON.parse(toText(verification?.found ?? '[]')) as FoundMismatch[],
+    },
+    deadBatches: { count: Number(queue?.dead_batches ?? 0), lastAt: toDate(queue?.finished_at ?? null) },
   }
 }
 

@@ -1,21 +1,16 @@
 import * as v from 'valibot'
 import { ConfigurationError } from '../config/mistakes.ts'
-import { readRollUpState } from '../counters/rollup/lease.ts'
-import { DatabaseFailure } from '../database/errors.ts'
-import { readTables } from '../database/migrations.ts'
 import { ownerTokenProblems } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'
 import { described, namedObject, operation, route } from '../openapi/contract.ts'
-import type { Caller } from '../service/caller.ts'
-import { problemOf } from '../service/problem.ts'
-import { hitProblems } from '../status/report.ts'
+import { readHealth } from '../service/status.ts'
 
-const readHealth = route('get', '/healthz', 'anyone', { looseQuery: true })
+const healthRoute = route('get', '/healthz', 'anyone', { looseQuery: true })
 
 export const readHealthContract = () =>
-  operation(readHealth, {
+  operation(healthRoute, {
     id: 'health',
     tag: 'Operating',
     summary: 'Check the health',
@@ -41,27 +36,18 @@ export const readHealthContract = () =>
     examples: { well: { summary: 'Healthy', answer: { status: 'ok', database: 'ok' } } },
   })
 
-export const health = endpoint<typeof readHealthContract>(readHealth, async (c, { caller }) => {
+export const health = endpoint<typeof readHealthContract>(healthRoute, async (c, { caller: { isolate } }) => {
   await limitReading(c)
-  const wrong = [...new Set([...caller.isolate.mistakes, ...ownerTokenProblems(c)])]
+  const wrong = [...new Set([...isolate.mistakes, ...ownerTokenProblems(c)])]
   if (wrong.length > 0) throw new ConfigurationError(wrong)
-  const [problem] = await findProblems(caller)
+  const { problems, failure } = await readHealth(isolate, new Date())
+  const [problem] = problems
   if (problem === undefined) return { status: 'ok', database: 'ok' }
-  const { code, detail, error = detail } = problem
+  const { code, detail } = problem
+  const error = failure instanceof Error ? failure.message : detail
   log('error', 'unhealthy', { requestId: c.get('requestId'), code, error })
   return c.json({ status: 'unavailable', database: code, detail } as const, 503, {
     'Cache-Control': 'no-store',
     'Retry-After': '5',
   })
 })
-
-async function findProblems({ isolate }: Caller): Promise<{ code: string; detail: string; error?: string }[]> {
-  try {
-    const [rollUp, tables] = await Promise.all([readRollUpState(isolate.db), readTables(isolate.db)])
-    return hitProblems({ rollUp: rollUp ?? undefined, tables }, isolate.breakers, new Date())
-  } catch (error) {
-    if (!(error instanceof DatabaseFailure)) throw error
-    const { code, details } = problemOf(error)
-    return [{ code, detail: details.detail, error: error.message }]
-  }
-}

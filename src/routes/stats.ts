@@ -1,10 +1,10 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
+import { readRuns } from '../counters/background-runs.ts'
 import { DAY_MS } from '../counters/calendar.ts'
 import { knownTimeZone } from '../counters/history/history-range.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
-import { readVerification } from '../counters/verify/daily-round.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
@@ -82,11 +82,11 @@ function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const now = new Date()
   const source = { caller: callerOf(c), asked, now, isPublic: true }
-  const [{ timeZone, figures, chart, total, list, also }, { agreedAt }] = await Promise.all([
+  const [{ timeZone, figures, chart, total, list, also }, { verification }] = await Promise.all([
     typeNumbers(source, type, publicTypes(c)),
-    readVerification(source.caller.db),
+    readRuns(source.caller.db),
   ])
-  const checked = checkedText(agreedAt, now, knownTimeZone(timeZone))
+  const checked = checkedText(verification.agreedAt, now, knownTimeZone(timeZone))
   // Named one by one, so that what is added for the dashboard stays there.
   return { timeZone, figures, chart, total, list, checked, ...(also && { also }) }
 }

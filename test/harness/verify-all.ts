@@ -1,4 +1,9 @@
-import { FIRST_POSITION, type Mismatch, verifyPage } from '../../src/counters/verify/verify-page.ts'
+import {
+  FIRST_POSITION,
+  firstDayWithHours,
+  type KeyedMismatch,
+  verifyPage,
+} from '../../src/counters/verify/verify-page.ts'
 import type { Database } from '../../src/database/database.ts'
 
 /**
@@ -9,11 +14,12 @@ import type { Database } from '../../src/database/database.ts'
 export async function verifyAll(
   db: Database,
   { limit = 500, hourDays = 36_500, at = new Date() } = {},
-): Promise<{ checked: number; wrong: Mismatch[]; pages: number }> {
-  const all = { checked: 0, wrong: [] as Mismatch[], pages: 0 }
+): Promise<{ checked: number; wrong: KeyedMismatch[]; pages: number }> {
+  const all = { checked: 0, wrong: [] as KeyedMismatch[], pages: 0 }
+  const firstDay = await firstDayWithHours(db, at, hourDays)
   let from: string | null = FIRST_POSITION
   while (from !== null) {
-    const page = await verifyPage(db, { from, limit, at, hourDays })
+    const page = await verifyPage(db, from, limit, firstDay)
     all.checked += page.checked
     all.wrong.push(...page.wrong)
     all.pages++

@@ -1,6 +1,7 @@
 import { access, mkdtemp, rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
+import { PROJECT } from '../../local/project-root.ts'
 import { buildWorker, startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
 import { type Finally, stateDirectory } from './npm-script.ts'
@@ -15,19 +16,26 @@ export const TOKEN = 'a-token-for-tests'
  *
  * @param settings variables that differ from wrangler.toml
  * @param database that of another Worker. Default: its own.
+ * @param observed whether it reports the load of its isolate (`observed-worker.ts`)
  */
 export async function startBuiltWorker(
   {
     settings = {},
     inspectorPort,
     database,
-  }: { settings?: Record<string, unknown>; inspectorPort?: number; database?: TakenDatabase } = {},
+    observed = false,
+  }: {
+    settings?: Record<string, unknown>
+    inspectorPort?: number
+    database?: TakenDatabase
+    observed?: boolean
+  } = {},
   atEnd: Finally = onTestFinished,
 ): Promise<{ workerd: Workerd; database: TakenDatabase; databaseUrl: string; mysqlUrl: string }> {
   const taken = database ?? (await takeDatabase())
   const { name, databaseUrl } = taken
   const workerd = await startWorkerd({
-    script: await builtWorker(),
+    script: await builtWorker(observed ? 'test/harness/observed-worker.ts' : undefined),
     directory: await stateDirectory(atEnd),
     databaseUrl,
     apiToken: TOKEN,
@@ -42,9 +50,10 @@ export async function startBuiltWorker(
  * The path of the built Worker. The first file of a test run that asks builds it, which takes seconds, and the others use that.
  * It is removed with the scratch folder at the end of the run.
  */
-export async function builtWorker(): Promise<string> {
-  const shared = join(inject('scratch'), 'built-for-local-tests')
-  const script = join(shared, 'index.js')
+export async function builtWorker(entry = 'src/index.ts'): Promise<string> {
+  const name = basename(entry, '.ts')
+  const shared = join(inject('scratch'), `built-${name}`)
+  const script = join(shared, `${name}.js`)
   const isBuilt = () =>
     access(script).then(
       () => true,
@@ -52,7 +61,7 @@ export async function builtWorker(): Promise<string> {
     )
   if (await isBuilt()) return script
   const directory = await mkdtemp(join(inject('scratch'), 'building-'))
-  await buildWorker(directory)
+  await buildWorker(directory, join(PROJECT, entry))
   // Two files may build at the same time. The folder of the first one stays.
   await rename(directory, shared).catch(async (error: unknown) => {
     if (!(await isBuilt())) throw error

@@ -73,7 +73,7 @@ beforeAll(async () => {
     // On a busy machine, a client may take longer than the default of 30 seconds.
     dedupe_seconds: 86_400,
   }
-  ;({ workerd, mysqlUrl } = await startBuiltWorker({ settings: { COUNTERS: { download } } }, atEnd))
+  ;({ workerd, mysqlUrl } = await startBuiltWorker({ settings: { COUNTERS: { download } }, observed: true }, atEnd))
   // From here on, the Worker needs nothing from the database before it counts, so that what it still counts can be told.
   await run('curl', ['-sS', '-H', visitor(), `${workerd.url}/d/download/${FILE}`])
   await vi.waitFor(async () => expect(await downloads()).toBe(1), { timeout: 60_000, interval: 50 })

@@ -79,6 +79,7 @@ function send(port: number, { address, method, path, status, agent }: Logged) {
 
 it('The downloads of an access log count by the rules, every response gives the reason, and all are redirected', async () => {
   const { workerd, mysqlUrl } = await startBuiltWorker({
+    observed: true,
     settings: {
       COUNTERS: {
         download: {

@@ -4,6 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { workerFiles } from '../../cli/init/worker-files.ts'
 import { PROJECT } from '../../local/project-root.ts'
 import { HIT_REASONS } from '../../src/hit-reasons.ts'
+import { FINDING_CODES } from '../../src/service/status.ts'
+import { contracts } from '../harness/contracts.ts'
+import { parseOpenMetrics } from '../harness/open-metrics.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'bench/*.md'].flatMap((pattern) => globSync(pattern, { cwd: PROJECT }))
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
@@ -46,6 +49,22 @@ describe('the documents', () => {
     ])
     const causes = Object.entries(HIT_REASONS).map(([reason, { cause }]) => [reason, cause.replaceAll('’', "'")])
     expect(listed).toEqual(causes)
+  })
+
+  it('list every problem of the status and every metric, and use no other in the rules, in docs/operating.md', () => {
+    const text = read('docs/operating.md')
+    const [, status = '', metrics = ''] = /^## Status\n(.*?)^## Metrics\n(.*?)^### /ms.exec(text) ?? []
+    const [, table = ''] = /^\| code \|.*\n\|[ |-]*\n((?:\|.*\n)+)/m.exec(status) ?? []
+    const cells = table.split('\n').map((row) => row.split('|')[1] ?? '')
+    const codes = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code!))
+    expect(codes.toSorted()).toEqual([...FINDING_CODES].sort())
+    const { examples } = contracts().find(({ id }) => id === 'metrics')!
+    const families = parseOpenMetrics(examples.metrics!.answer as string).map(({ name }) => name)
+    const listed = [...metrics.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+    expect(listed).toEqual(families)
+    const used = [...metrics.matchAll(/^ +expr: .*?(slotted_counter_\w+)/gm)].map(([, name]) => name)
+    expect(used.length).toBeGreaterThan(1)
+    expect(families).toEqual(expect.arrayContaining(used))
   })
 
   it('name npm scripts that exist, here or in a Worker that init writes', async () => {

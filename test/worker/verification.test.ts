@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
-import { continueRound, readVerification } from '../../src/counters/verify/daily-round.ts'
+import { readRuns } from '../../src/counters/background-runs.ts'
+import { continueRound } from '../../src/counters/verify/daily-round.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'
@@ -147,7 +148,8 @@ describe('A mismatch', () => {
     expect(await continueRound(db, options)).toMatchObject({ outcome: 'wrong', wrong: 1 })
     hold.resolve()
     expect(await agreeing).toMatchObject({ outcome: 'agrees' })
-    expect(await readVerification(db)).toMatchObject({ agreedAt: null, found: [{ what: 'total', recordType: 2 }] })
+    const { verification } = await readRuns(db)
+    expect(verification).toMatchObject({ agreedAt: null, found: [{ what: 'total', recordType: 2 }] })
   })
 })
 

@@ -25,7 +25,7 @@ export interface Repair {
 /**
  * Makes sums agree, in one transaction. The days of a counter are the truth for its months and hours, its total for the
  * count: what the total has beyond days and adjustments is recorded as an adjustment. The counters are the truth for the days of
- * their type, its days for its months.
+ * their type, its days for its months and hours.
  *
  * Counting goes on meanwhile: a roll-up changes both sides of each sum, so the differences stay as they were read. Two repairs of
  * the same type at once would both add the difference of the type.
@@ -37,8 +37,8 @@ export async function repairCounter(
   counter: CounterAddress,
   { days, at, hourDays, dryRun }: Repair,
 ): Promise<Mismatch[]> {
-  const firstDay = await firstDayWithHours(db, { at, hourDays })
-  const ofType = await typeMismatches(db, counter.recordType, days)
+  const firstDay = await firstDayWithHours(db, at, hourDays)
+  const ofType = await typeMismatches(db, counter.recordType, days, firstDay)
   let ofCounter: Mismatch[] = []
   await makeChange(db, {
     key: null,
@@ -48,7 +48,7 @@ export async function repairCounter(
       if (locked(counter) === null) throw new ChangeRefused('no_such_counter')
       ofCounter = await counterMismatches(transaction, counter, firstDay)
       if (dryRun) return
-      const { undated, ...rows } = corrections(ofCounter, ofType)
+      const { undated, ...rows } = corrections(ofCounter, ofType, firstDay)
       await addToSingleRows(transaction, counter, rows, laneOf(db, counter))
       if (undated !== 0n) await recordAdjustments(transaction, 'set', [{ ...counter, amount: undated }], at)
     },
@@ -57,7 +57,7 @@ export async function repairCounter(
 }
 
 /** What to add to which rows; `undated`: the adjustment of the counter. */
-function corrections(ofCounter: readonly Mismatch[], ofType: readonly Mismatch[]) {
+function corrections(ofCounter: readonly Mismatch[], ofType: readonly Mismatch[], firstDay: string) {
   const rows: { ofCounter: RowAmount[]; ofType: RowAmount[] } = { ofCounter: [], ofType: [] }
   let undated = 0n
   for (const { what, start, is, shouldBe } of ofCounter) {
@@ -66,21 +66,24 @@ function corrections(ofCounter: readonly Mismatch[], ofType: readonly Mismatch[]
       undated = -amount
       rows.ofType.push({ period: ADJUSTMENTS_SUM, start: NO_PERIOD, amount: undated })
     } else if (what === 'hours') {
-      // Of a day; the difference goes into its first hour.
-      const hour = { period: PERIODS.hour, start: `${start} 00:00:00`, amount }
-      rows.ofCounter.push(hour)
-      rows.ofType.push(hour)
+      rows.ofCounter.push(firstHour(start!, amount))
     } else rows.ofCounter.push({ period: PERIODS[what as 'month'], start: start!, amount })
   }
   for (const { what, start, is, shouldBe } of ofType) {
     const amount = shouldBe - is
     if (what === 'adjustments') rows.ofType.push({ period: ADJUSTMENTS_SUM, start: NO_PERIOD, amount })
-    else if (what === 'hour') rows.ofType.push({ period: PERIODS.hour, start: timeText(new Date(start!)), amount })
+    else if (what === 'hours') rows.ofType.push(firstHour(start!, amount))
     else rows.ofType.push({ period: PERIODS[what as 'day'], start: start!, amount })
     if (what === 'day') {
-      // Its month is the sum of its days.
+      // Its month is the sum of its days. Its hours were compared with the day as it was before.
       rows.ofType.push({ period: PERIODS.month, start: timeText(startOf('month', new Date(start!))), amount })
+      if (start! >= firstDay) rows.ofType.push(firstHour(start!, amount))
     }
   }
   return { ...rows, undated }
+}
+
+/** The difference of a day goes into its first hour. */
+function firstHour(day: string, amount: bigint): RowAmount {
+  return { period: PERIODS.hour, start: `${day} 00:00:00`, amount }
 }

@@ -163,15 +163,4 @@ describe('As shipped', () => {
       await useUp(VISITOR_LIMIT!, 599)
       expect([await said(), await said()]).toEqual(['counted', 'ignored; reason=rate'])
     }))
-
-  it('the status says which limits are bound', async () => {
-    const limitsOf = async (on: TestWorker) =>
-      ((await (await on.api('GET', '/v1/status')).json()) as { rateLimits: unknown }).rateLimits
-    expect(await limitsOf(shipped())).toEqual({ counting: true, reading: true, newKeys: true })
-    expect(await limitsOf(new TestWorker(db.url, { COUNTERS }))).toEqual({
-      counting: false,
-      reading: false,
-      newKeys: false,
-    })
-  })
 })

@@ -205,7 +205,7 @@ describe('Every problem that the document lists for an operation', () => {
       const answer = v.parse(answers[200]!.schema!, await response.json())
       expect([response.status, answer]).toMatchObject([
         200,
-        { healthy: false, pendingSlots: null, rollUp: { running: null }, verification: null, deadBatches: null },
+        { healthy: false, pendingSlots: null, verification: { agreedAt: null, mismatches: null }, deadBatches: null },
       ])
     }
   })

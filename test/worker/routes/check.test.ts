@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { HIT_REASONS } from '../../../src/hit-reasons.ts'
+import { isolateOf } from '../../../src/isolate.ts'
 import { emptyDatabase } from '../../harness/database.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { logged } from '../../harness/logged.ts'
@@ -94,7 +95,7 @@ describe('A check', () => {
     expect(cause).toMatch(says)
     expect(advice).toMatch(/\.$/)
     expect(await rows()).toBe(0n)
-    expect(await (await worker.api('GET', '/v1/status')).json()).toMatchObject({ isolate: { ignored: [] } })
+    expect(isolateOf(worker.env).ignoredHits.list()).toEqual([])
     expect(await hit(type, page, headers)).toBe(`ignored; reason=${reason}`)
   })
 

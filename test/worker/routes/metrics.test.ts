@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
+import { version } from '../../../package.json'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { recordDeadBatches } from '../../../src/counters/background-runs.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { logged } from '../../harness/logged.ts'
+import { onVitess } from '../../harness/on-vitess.ts'
 import { parseOpenMetrics } from '../../harness/open-metrics.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'
@@ -48,8 +50,11 @@ describe('GET /v1/metrics', () => {
         'download none-': '0',
         ...Object.fromEntries(STRANGE.map((prefix) => [`strange ${prefix}`, '0'])),
       },
+      healthy: { [version]: '1' },
+      problems: {},
       pending_slots: { '': '1' },
       behind_seconds: { '': '90' },
+      agreed_timestamp_seconds: {},
       mismatches: {},
       dead_batches: { '': '0' },
     })
@@ -65,8 +70,11 @@ describe('GET /v1/metrics', () => {
     expect(families.map(({ name, type, unit }) => [name, type, unit])).toEqual([
       ['slotted_counter_type_counts', 'gauge', null],
       ['slotted_counter_prefix_counts', 'gauge', null],
+      ['slotted_counter_healthy', 'gauge', null],
+      ['slotted_counter_problems', 'gauge', null],
       ['slotted_counter_pending_slots', 'gauge', null],
       ['slotted_counter_behind_seconds', 'gauge', 'seconds'],
+      ['slotted_counter_agreed_timestamp_seconds', 'gauge', 'seconds'],
       ['slotted_counter_mismatches', 'gauge', null],
       ['slotted_counter_dead_batches', 'gauge', null],
     ])
@@ -86,34 +94,48 @@ describe('GET /v1/metrics', () => {
 
   it('without types listing prefixes, or before the first roll-up, has families without samples', async () => {
     const empty = new TestWorker((await freshDatabase()).url, { COUNTERS: { page_view: { record_type: 1 } } })
-    expect(await metricsOf(empty)).toEqual({
+    expect(await metricsOf(empty)).toMatchObject({
       type_counts: { page_view: '0' },
       prefix_counts: {},
-      pending_slots: { '': '0' },
       behind_seconds: {},
-      mismatches: {},
-      dead_batches: { '': '0' },
     })
   })
 
-  it('has the mismatches that verification found, and the batches that died', async () => {
+  it('has the problems of the status by code, what verification found, and the batches that died', async () => {
     const own = await freshDatabase()
     const paid = new TestWorker(own.url, { COUNTERS: { page_view: { record_type: 1 } }, PLAN: 'paid' })
     stopClock()
     await paid.add('page_view', { '/a': 3, '/b': 2 })
     await paid.cron(ROLL_UP_CRON)
     await logged(() => paid.cron(PRUNING_CRON))
-    expect(await metricsOf(paid)).toMatchObject({ mismatches: { '': '0' } })
+    const agreed = String(Math.floor(Date.now() / 1_000))
+    const agreeing = { healthy: { [version]: '1' }, mismatches: { '': '0' }, agreed_timestamp_seconds: { '': agreed } }
+    expect(await metricsOf(paid)).toMatchObject(agreeing)
     await own.arrange('UPDATE counters SET count = count + 1')
     vi.setSystemTime(Date.now() + 86_400_000)
     await logged(() => paid.cron(PRUNING_CRON))
     for (let batches = 1; batches <= 2; batches++) await recordDeadBatches(own, batches)
-    expect(await metricsOf(paid)).toMatchObject({ mismatches: { '': '2' }, dead_batches: { '': '3' } })
+    expect(await metricsOf(paid)).toMatchObject({
+      healthy: { [version]: '0' },
+      problems: { sums_disagree: '1', rollup_missing: '1' },
+      mismatches: { '': '2' },
+      agreed_timestamp_seconds: {},
+      dead_batches: { '': '3' },
+    })
   })
 
-  it('takes a statement for each type, two for each prefix, and four more', async () => {
+  it('has no numbers of what could not be read, and a problem that says so', async () => {
+    const own = await freshDatabase()
+    await own.behave({ faults: [{ action: 'error', errno: 1227, match: 'FROM background_runs FORCE', times: 10 }] })
+    await logged(async () => {
+      const found = await metricsOf(new TestWorker(own.url, { COUNTERS: { page_view: { record_type: 1 } } }))
+      expect(found).toMatchObject({ problems: { status_incomplete: '1' }, mismatches: {}, dead_batches: {} })
+    })
+  })
+
+  it('takes a statement for each type, two for each prefix, and those of the status', async () => {
     const statements = await db.recording(() => metricsOf(worker))
-    expect(statements.length).toBe(3 + 2 * (2 + STRANGE.length) + 4)
+    expect(statements.length).toBe(3 + 2 * (2 + STRANGE.length) + (onVitess ? 8 : 6))
   })
 
   it('needs a token that may read, and no parameters', async () => {

@@ -63,7 +63,9 @@ describe('POST /v1/verify', () => {
       { ...video, key: null, recordId: null, ...month, is: 6, shouldBe: 5, difference: 1 },
     ])
     const response = await worker.api('POST', `/v1/verify?after=counters.${VIDEOS}.0`)
-    expect(await response.text()).toContain('"is":9223372036854775807,"shouldBe":5,"difference":9223372036854775802')
+    const text = await response.text()
+    for (const digits of ['"is":9223372036854775807', '"difference":9223372036854775802'])
+      expect(text).toContain(digits)
   })
 
   it.each([
@@ -73,9 +75,8 @@ describe('POST /v1/verify', () => {
     ['after', 'days.1.2026-02-30'],
     ['after', 'days.1.7'],
     ['after', 'days.1.2026-11-20T10:00:00'],
-    ['after', 'hours.0.2026-11-20T10:30:00'],
-    ['after', 'hours.7.2026-11-20'],
-    ['after', "hours.0.2026-11-20T10:00:00' OR 1"],
+    ['after', "days.1.2026-11-20' OR 1"],
+    ['after', 'hours.0.2026-11-20'],
     ['after', 'days..'],
     ['limit', '0'],
     ['limit', '501'],
@@ -90,16 +91,10 @@ describe('POST /v1/verify', () => {
     if (value.length > 3) expect(body).not.toContain(value)
   })
 
-  it.each([
-    'counters.0.0',
-    'counters.65536.0',
-    'days.65536.',
-    'days.1.2026-11-20',
-    'hours.0.',
-    'hours.0.2026-11-20T10:00:00',
-    'hours.0.2026-11-20',
-    'days.99999.',
-  ])('accepts %s', async (cursor) => {
-    await verify(`?after=${encodeURIComponent(cursor)}`)
-  })
+  it.each(['counters.0.0', 'counters.65536.0', 'days.65536.', 'days.1.2026-11-20', 'days.99999.'])(
+    'accepts %s',
+    async (cursor) => {
+      await verify(`?after=${encodeURIComponent(cursor)}`)
+    },
+  )
 })

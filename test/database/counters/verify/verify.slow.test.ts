@@ -85,11 +85,6 @@ describe('Verification', () => {
   })
 
   const who = `2/${VICTIM.recordId}`
-  const ofDay = (week: string, month: string, by: bigint) => [
-    `${who} month ${month} ${-by}`,
-    `${who} total null ${-by}`,
-    `${who} week ${week} ${-by}`,
-  ]
   const add = (by: number, to: string) => `UPDATE ${to.replace(' ', ` SET count = count + ${by} `)}`
   const remove = (rows: string) => `DELETE FROM ${rows}`
   const starting = (at: string) => `AND period_start = '${at}'`
@@ -111,42 +106,31 @@ describe('Verification', () => {
     [
       'a wrong day',
       add(7, period(1, '2026-11-18')),
-      [`${who} hours 2026-11-18 -7`, ...ofDay('2026-11-16', '2026-11-01', 7n), '2/null day 2026-11-18 -7'],
+      [`${who} hours 2026-11-18 -7`, `${who} month 2026-11-01 -7`, `${who} total null -7`, '2/null day 2026-11-18 -7'],
     ],
-    ['a wrong week', add(-2, period(2, '2026-11-16')), [`${who} week 2026-11-16 -2`]],
-    ['a missing week', remove(period(2, '2026-08-31')), [`${who} week 2026-08-31 -51`]],
-    ['a wrong month', add(1, period(3, '2026-09-01')), [`${who} month 2026-09-01 1`]],
-    [
-      'a wrong hour',
-      add(1, hour('2026-11-18 23:00:00')),
-      [`${who} hours 2026-11-18 1`, '2/null hour 2026-11-18T23:00:00Z -1'],
-    ],
+    ['a wrong month', add(1, period(2, '2026-09-01')), [`${who} month 2026-09-01 1`]],
+    ['a missing month', remove(period(2, '2026-09-01')), [`${who} month 2026-09-01 -51`]],
+    ['a wrong hour', add(1, hour('2026-11-18 23:00:00')), [`${who} hours 2026-11-18 1`]],
     [
       'missing hours',
       remove(`counter_history WHERE ${ITS_ROW} AND period_start >= '2026-11-20'`),
-      [`${who} hours 2026-11-20 34`, '2/null hour 2026-11-20T10:00:00Z -34'],
+      [`${who} hours 2026-11-20 34`],
     ],
     [
       'an hour in the wrong day',
       `UPDATE counter_history SET period_start = '2026-11-19 00:00:00' WHERE ${ITS_ROW} ${starting('2026-11-18 23:00:00')}`,
-      [
-        `${who} hours 2026-11-18 -85`,
-        `${who} hours 2026-11-19 85`,
-        '2/null hour 2026-11-18T23:00:00Z 85',
-        '2/null hour 2026-11-19T00:00:00Z -85',
-      ],
+      [`${who} hours 2026-11-18 -85`, `${who} hours 2026-11-19 85`],
     ],
     [
       'a wrong day of a type',
       add(4, `${ofType(1, 1, '2026-11-20')} ${ONE_ROW}`),
-      ['1/null day 2026-11-20 4', '1/null month 2026-11-01 -4', '1/null week 2026-11-16 -4'],
+      ['1/null day 2026-11-20 4', '1/null hours 2026-11-20 -4', '1/null month 2026-11-01 -4'],
     ],
-    ['a wrong week of a type', add(4, `${ofType(1, 2, '2026-11-16')} ${ONE_ROW}`), ['1/null week 2026-11-16 4']],
-    ['a missing month of a type', remove(ofType(2, 3, '2026-09-01')), ['2/null month 2026-09-01 -51']],
+    ['a missing month of a type', remove(ofType(2, 2, '2026-09-01')), ['2/null month 2026-09-01 -51']],
     [
       'a wrong hour of a type',
       add(-1, `${ofType(1, 0, '2026-11-20 10:00:00')} ${ONE_ROW}`),
-      ['1/null hour 2026-11-20T10:00:00Z -1'],
+      ['1/null hours 2026-11-20 -1'],
     ],
   ])('finds %s, and reports where and by how much', async (_, sql, expected) => {
     expect((await db.arrange(sql)).rowsAffected).toBe(1)
@@ -155,7 +139,6 @@ describe('Verification', () => {
 
   it('finds a counter of which only history exists', async () => {
     for (const table of ['counters', 'counter_periods']) await db.arrange(`DELETE FROM ${table} WHERE ${ITS_ROW}`)
-    expect(await check()).toMatchObject({ checked: 21 })
     expect(await found()).toContain(`${who} hours 2026-11-20 -34`)
   })
 
@@ -176,14 +159,12 @@ describe('Verification', () => {
     // Imports into a day that also has hours, on that day.
     await db.arrange(add(500, totals))
     await db.insert('counter_adjustments', `(2, ${VICTIM.recordId}, 9, 2, '2026-11-18 12:00:00', 0)`)
-    for (const [kind, at] of [
-      [1, '2026-11-18'],
-      [2, '2026-11-16'],
-      [3, '2026-11-01'],
-    ] as const) {
-      await db.arrange(add(500, period(kind, at)))
-      await db.arrange(add(500, `${ofType(2, kind, at)} ${ONE_ROW}`))
-    }
+    await addToDays(
+      db,
+      [{ ...VICTIM, amount: 500n, at: EARLIER }],
+      [],
+      boundsOf(rangeOf(VICTIM.recordId, db.ranges), db.ranges).first,
+    )
     expect((await check()).wrong).toEqual([])
     // Hours after the day of the import are checked again.
     await db.arrange(`UPDATE counter_history SET count = count + 1 WHERE ${ITS_ROW} AND period_start >= '2026-11-20'`)
@@ -230,7 +211,7 @@ describe('Verification', () => {
     expect(Math.max(...statements.map(({ rowsRead }) => rowsRead))).toBeLessThan(60_000)
     const others = statements.filter(({ sql }) => sql.includes('part_0'))
     expect(others.length).toBeGreaterThan(2)
-    for (const { rowsRead } of others) expect(rowsRead).toBeLessThan(4 * 10 * 40 * 4)
+    for (const { rowsRead } of others) expect(rowsRead).toBeLessThan(3 * 10 * 40 * 4)
   })
 })
 

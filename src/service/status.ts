@@ -1,0 +1,264 @@
+import { type BackgroundTask, readRuns, type StoppedBy } from '../counters/background-runs.ts'
+import { DAY_MS, startOf } from '../counters/calendar.ts'
+import { readOldestHour } from '../counters/ledger/periods.ts'
+import { readRollUpState } from '../counters/rollup/lease.ts'
+import { MAX_COUNTED, mostSlotsPerRun, readBacklog } from '../counters/rollup/roll-up.ts'
+import { DatabaseFailure } from '../database/errors.ts'
+import { readTables } from '../database/migrations.ts'
+import { NOT_STRICT, readServerIdentity } from '../database/server-statistics.ts'
+import { VERSION } from '../generated.ts'
+import { type Isolate, openConfigured } from '../isolate.ts'
+import { log } from '../log.ts'
+import { visibleKey } from '../visible-key.ts'
+import { problemOf } from './problem.ts'
+
+/** Seconds without a roll-up, or without one that caught up: five runs. */
+const MAX_BEHIND_SECONDS = 300
+/** Seconds after the tables were made in which the first roll-up is not missing yet: cron triggers start late. */
+const GRACE_SECONDS = 180
+/** Milliseconds for one part of the status. */
+const PART_DEADLINE_MS = 3_000
+/** Days for which Cloudflare keeps a dead batch, if nobody changes it. */
+const DEAD_BATCH_DAYS = 4
+/** Seconds without a run of pruning or expiry: five runs. */
+const MAX_SILENCE_SECONDS = 600
+/** Hours that slots may outlast the idempotency window. */
+const MAX_PRUNING_LAG_HOURS = 3
+/** Days that hours may outlast their time. */
+const MAX_EXPIRY_LAG_DAYS = 1
+/** The placeholder in wrangler.toml for the owner's site. */
+const EXAMPLE_ORIGIN = 'https://example.com'
+
+const INTERRUPTED =
+  'A run was interrupted: by an outage of the database, or by the platform because it took too much processor time, of which PLAN = "paid" has more.'
+
+export type Status = Awaited<ReturnType<typeof readStatus>>
+
+/** Reads, in two statements, whether a hit would be counted and rolled up. `problems` say why not. */
+export async function readHealth(isolate: Isolate, now: Date) {
+  const vitals = await readVitals(isolate, now)
+  return { problems: findProblems(HEALTH_CHECKS, vitals), failure: vitals.failure }
+}
+
+/**
+ * Reads the status, in six statements, or eight on Vitess. A number is `null` if it could not be read, or is not there yet.
+ * @param requestId for the log, which says why a part could not be read
+ */
+export async function readStatus(isolate: Isolate, now: Date, requestId: string) {
+  const vitals = await readVitals(isolate, now)
+  const { slots, runs, ...others } = await readParts(isolate, vitals, requestId)
+  const problems = [
+    ...wrongSettings(isolate),
+    ...findProblems(HEALTH_CHECKS, vitals),
+    ...findProblems(OTHER_CHECKS, { ...vitals, ...others, slots, runs }),
+  ]
+  const { agreedAt = null, found = [] } = runs?.verification ?? {}
+  return {
+    version: VERSION,
+    healthy: problems.length === 0,
+    problems,
+    pendingSlots: slots?.pending ?? null,
+    behindSeconds: vitals.rollUp?.caughtUpAt ? secondsSince(vitals.rollUp.caughtUpAt, now) : null,
+    verification: {
+      agreedAt: agreedAt?.toISOString() ?? null,
+      mismatches: agreedAt === null && found.length === 0 ? null : found.length,
+    },
+    deadBatches: runs?.deadBatches.count ?? null,
+    types: [...isolate.config.types.values()].map(({ name, recordType, sameKey }) => ({ name, recordType, sameKey })),
+  }
+}
+
+/** Reads on what health depends. `failure`: why something is `undefined`. `rollUp` is `null` before the first one. */
+async function readVitals({ db, breakers, config }: Isolate, now: Date) {
+  const [states, made] = await Promise.allSettled([readRollUpState(db), readTables(db)])
+  const rollUp = states.status === 'fulfilled' ? states.value : undefined
+  const tables = made.status === 'fulfilled' ? made.value : undefined
+  const failure: unknown = [states, made].find((part) => part.status === 'rejected')?.reason
+  return { rollUp, tables, failure, breakers, config, now }
+}
+
+/** Reads the rest, unless the database is unavailable. A part that could not be read is `null`, and named. */
+async function readParts(isolate: Isolate, { failure }: Vitals, requestId: string) {
+  const unread: string[] = []
+  const logUnread = (part: string, error: unknown) =>
+    log('warn', 'status_incomplete', { requestId, part, error: String(error) })
+  const attempt = <T>(part: string, reading: Promise<T>) =>
+    reading.catch((error: unknown) => {
+      logUnread(part, error)
+      unread.push(part)
+      return null
+    })
+  if (failure !== undefined) logUnread('health', failure)
+  if (failure instanceof DatabaseFailure && (failure.kind === 'unavailable' || failure.kind === 'credentials')) {
+    return { unread, slots: null, oldestHour: null, runs: null, server: null }
+  }
+  // Not through the circuit breaker: slow parts are no outage.
+  const db = openConfigured(isolate, PART_DEADLINE_MS)
+  const [slots, oldestHour, runs, server] = await Promise.all([
+    attempt('slots', readBacklog(db)),
+    attempt('history', readOldestHour(db)),
+    attempt('runs', readRuns(db)),
+    attempt('server', readServerIdentity(db)),
+  ])
+  return { unread, slots, oldestHour, runs, server }
+}
+
+type Vitals = Awaited<ReturnType<typeof readVitals>>
+type Found = Vitals & Awaited<ReturnType<typeof readParts>>
+
+/** What each problem means and what to do about it; `null`: there is none. */
+type Checks<Of> = Record<string, (found: Of) => string | null>
+
+function findProblems<Of, C extends Checks<Of>>(checks: C, found: Of) {
+  return Object.entries(checks).flatMap(([code, check]) => {
+    const detail = check(found)
+    return detail === null ? [] : [{ code: code as keyof C & string, detail }]
+  })
+}
+
+const HEALTH_CHECKS = {
+  database_unavailable: ({ failure }) =>
+    failure === undefined || isSchemaFailure(failure) ? null : problemOf(failure).details.detail,
+  database_not_ready({ failure, tables }) {
+    if (isSchemaFailure(failure)) return problemOf(failure).details.detail
+    const pending = tables?.pending.map(({ name }) => name) ?? []
+    if (pending.length === 0) return null
+    return `These migrations are pending: ${pending.join(', ')}. Make the tables on the front page, or run npm run migrate.`
+  },
+  write_failed: ({ breakers }) =>
+    breakers.some(({ writeFailed }) => writeFailed)
+      ? 'The last statement with which this isolate wrote failed. Either the database accepts no writes (is its disk full?), or it could not be reached. This ends with the next such statement that succeeds: with the next hit that is counted.'
+      : null,
+  rollup_failed: ({ rollUp }) =>
+    rollUp?.stoppedBy === 'failure'
+      ? 'The last roll-up failed. The next one begins within a minute. Look for scheduled_failed in the log.'
+      : null,
+  rollup_missing(found) {
+    const { rollUp, now } = found
+    const lastRun = secondsSince(rollUp?.lastRunAt, now)
+    if (rollUp === undefined || lastRun <= MAX_BEHIND_SECONDS) return null
+    if (rollUp?.stoppedBy === 'failure' || isNew(found)) return null
+    const hint = rollUp?.stoppedBy === 'interruption' ? ` ${INTERRUPTED}` : ''
+    return `No roll-up has finished ${span(lastRun)}. It should run every minute.${hint} Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`
+  },
+} satisfies Checks<Vitals>
+
+const isSchemaFailure = (error: unknown) => error instanceof DatabaseFailure && error.kind === 'schema'
+
+/** Whether the tables have just been made, so that the first roll-up is still to come. */
+function isNew({ rollUp, tables, now }: Vitals): boolean {
+  return !rollUp?.caughtUpAt && secondsSince(tables?.madeAt, now) < GRACE_SECONDS
+}
+
+const OTHER_CHECKS = {
+  status_incomplete: ({ unread }) =>
+    unread.length > 0 ? `These parts could not be read: ${unread.join(', ')}. The log has the errors.` : null,
+  breaker_open: ({ breakers }) =>
+    breakers.some(({ open }) => open)
+      ? 'The database keeps failing in this isolate, so most statements are refused unsent. A trial is sent every few seconds.'
+      : null,
+  example_origin({ config }) {
+    const types = [...config.types.values()].filter(({ allowedOrigins }) => allowedOrigins.includes(EXAMPLE_ORIGIN))
+    if (types.length === 0) return null
+    const ofTypes = types.map(({ name }) => `COUNTERS.${name}.allowed_origins`)
+    const settings = config.sites.includes(EXAMPLE_ORIGIN) ? ['SITES'] : ofTypes
+    return `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Set the origin of your site, and deploy.`
+  },
+  too_few_ranges({ server, config }) {
+    const shards = server?.shards ?? 1
+    if (shards <= config.ranges) return null
+    return `The keyspace has ${shards} shards, but SHARDING.ranges is ${config.ranges}. Set it to a power of two that is at least the number of shards. Until then, batches and roll-ups may span shards and block each other.`
+  },
+  not_strict: ({ server }) => (server === null || server.strict ? null : NOT_STRICT),
+  counters_stuck: (found) => backlog(found, true),
+  rollup_behind: (found) => backlog(found, false),
+  pruning_behind(found) {
+    const late = found.slots?.overdueHours ?? 0
+    if (late <= MAX_PRUNING_LAG_HOURS) return null
+    const rest = 'The remaining ones are not empty: they wait for the roll-up.'
+    return `Some slots should have been pruned ${late} hours ago. ${whyLeft(found, 'pruning', 'prune', rest)}`
+  },
+  history_behind(found) {
+    const { history, mayExpire } = found.config
+    const keptSince = startOf('day', new Date(found.now.getTime() - history.hourDays * DAY_MS))
+    const late = found.oldestHour ? (keptSince.getTime() - found.oldestHour.getTime()) / DAY_MS : 0
+    if (late <= MAX_EXPIRY_LAG_DAYS || !mayExpire) return null
+    const rest = 'The remaining ones have no day in the history (kept in the log): run npm run verify.'
+    return `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${whyLeft(found, 'expiry', 'expire', rest)}`
+  },
+  sums_disagree({ runs, config }) {
+    const names = new Map([...config.types.values()].map(({ recordType, name }) => [recordType, name]))
+    const list = runs?.verification.found.map(({ recordType, recordId, key, what, start, is, shouldBe }) => {
+      const counter = recordId === null ? 'all counters' : visibleKey(key ?? `record_id ${recordId}`)
+      const of = `${names.get(recordType) ?? `record_type ${recordType}`} ${counter}`
+      return `${what}${start === null ? '' : ` ${start}`} of ${of}: ${is} instead of ${shouldBe}`
+    })
+    if (!list?.length) return null
+    return `The daily verification found sums that do not agree: ${list.join('; ')}. npm run verify lists all of them, and npm run repair corrects them.`
+  },
+  batches_dead({ runs, now }) {
+    const { count, lastAt } = runs?.deadBatches ?? { count: 0, lastAt: null }
+    if (secondsSince(lastAt, now) > DEAD_BATCH_DAYS * 86_400) return null
+    return `Batches died in the queue (${count} until now, the last at ${lastAt!.toISOString()}), so their hits are not counted. Look for batch_dead in the log.`
+  },
+} satisfies Checks<Found>
+
+/** The codes of all problems. */
+export const FINDING_CODES = ['wrong_setting' as const, ...codesOf(HEALTH_CHECKS), ...codesOf(OTHER_CHECKS)]
+
+function codesOf<C extends object>(checks: C) {
+  return Object.keys(checks) as (keyof C & string)[]
+}
+
+/** What to write, and what happens until then. */
+function wrongSettings({ mistakes, config }: Isolate) {
+  return mistakes.map(({ field, message }) => {
+    const of = [...config.stopped].find(([, wrong]) => wrong.some((mistake) => mistake.field === field))?.[0]
+    const until =
+      of === undefined ? 'this setting is ignored' : `${of} counts nothing; downloads are redirected all the same`
+    return { code: 'wrong_setting' as const, detail: `${field} ${message}. Until you correct it and deploy, ${until}.` }
+  })
+}
+
+/** What is wrong if roll-ups run but do not catch up. `stuck`: they reach the end and little is pending, but some of it stays. */
+function backlog(found: Found, stuck: boolean): string | null {
+  const { rollUp, slots, config, now } = found
+  if (!rollUp || isNew(found) || rollUp.stoppedBy === 'failure') return null
+  const behind = secondsSince(rollUp.caughtUpAt, now)
+  if (behind <= MAX_BEHIND_SECONDS || secondsSince(rollUp.lastRunAt, now) > MAX_BEHIND_SECONDS) return null
+  const few = Math.min(MAX_COUNTED, mostSlotsPerRun(config.rollUp, config.ranges))
+  const isDone = rollUp.cursor === null && rollUp.stoppedBy === null
+  if (stuck !== (isDone && slots !== null && slots.pending < few)) return null
+  if (stuck) {
+    return `Roll-ups reach the end but leave some counts pending ${span(behind)}. Either totals are at the 64-bit limit (stuck in the log), or runs fail.`
+  }
+  const reasons = { ...budgetAdvice(found), interruption: INTERRUPTED, unknown: 'The log says why runs fail.' }
+  return `The roll-up has not caught up ${span(behind)}. ${reasons[rollUp.stoppedBy ?? 'unknown']}`
+}
+
+/** Why a task leaves something. @param event the one that logs its runs @param rest why, if a run did all of its work */
+function whyLeft(found: Found, task: BackgroundTask, event: string, rest: string): string {
+  if (found.runs === null) return `Look for ${event} in the log.`
+  const run = found.runs[task]
+  const silence = secondsSince(run?.finishedAt, found.now)
+  if (run === undefined || silence > MAX_SILENCE_SECONDS) {
+    return `No run has finished ${span(silence)}. It should run every two minutes. Look for ${event} and scheduled_failed in the log, and for crons in wrangler.toml.`
+  }
+  return run.stoppedBy === null ? rest : budgetAdvice(found)[run.stoppedBy]
+}
+
+/** What to do about runs that a budget of the plan ends. */
+function budgetAdvice({ config }: Found): Record<StoppedBy, string> {
+  const remedy = config.plan === 'free' ? 'Set PLAN = "paid".' : 'See docs/scale.md: a larger database, or shards.'
+  const advice = (budget: StoppedBy) => `Runs end before they have done everything: too few ${budget}. ${remedy}`
+  return { statements: advice('statements'), seconds: advice('seconds') }
+}
+
+/** Never negative, whatever the clocks say. Infinite without a time. */
+function secondsSince(time: Date | null | undefined, now: Date): number {
+  return time ? Math.max(0, Math.round((now.getTime() - time.getTime()) / 1_000)) : Number.POSITIVE_INFINITY
+}
+
+function span(seconds: number): string {
+  return Number.isFinite(seconds) ? `for ${seconds} s` : 'yet'
+}
