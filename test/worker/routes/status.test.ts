@@ -114,14 +114,6 @@ describe('GET /v1/status', () => {
     expect(await codes()).toEqual(['rollup_missing'])
   })
 
-  it('reports rollup_missing if no roll-up has run for five minutes, until one has', async () => {
-    stopClock()
-    await worker.cron(ROLL_UP_CRON, minutesAgo(6))
-    expect(await codes()).toEqual(['rollup_missing'])
-    await worker.cron(ROLL_UP_CRON, minutesAgo(4))
-    expect(await codes()).toEqual([])
-  })
-
   it('reports rollup_behind if roll-ups run but do not catch up', async () => {
     stopClock()
     const least = { pageSlots: 1, maxStatements: leastRollUpStatements(db.ranges) }
