@@ -6,6 +6,7 @@ import { type AppEnv, Hono } from './http/hono.ts'
 import { reported } from './http/problem-response.ts'
 import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
+import { isLocalHost } from './local-host.ts'
 import { troubleResponse } from './routes/dashboard.ts'
 import { hit } from './routes/hit.ts'
 import { ROUTES } from './routes/route-list.ts'
@@ -96,7 +97,7 @@ hot.notFound((c) => wholeApp().fetch(c.req.raw, c.env, c.executionCtx))
 /** Whether a request came over a network. Those of other Workers of the account have no address. */
 function isFromOutside({ headers, url }: Request): boolean {
   const address = headers.get('CF-Connecting-IP')
-  return address !== null && !isLoopback(address) && !/^http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/]/.test(url)
+  return address !== null && !isLoopback(address) && !isLocalHost(new URL(url).hostname)
 }
 
 /** Plain http exposes tokens and keys. 308 keeps the method; scripts of other sites may follow it. */

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
-import { ConfigurationError } from '../config/mistakes.ts'
-import type { Token } from '../config/tokens.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
+import type { Token } from '../tokens.ts'
 import type { AppEnv } from './hono.ts'
 import { basePathOf } from './url.ts'
 

@@ -1,12 +1,13 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
+import { type CounterType, windowOf } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
+import { isLocalHost } from '../local-host.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { checkVisit, type Visitor } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
@@ -47,9 +48,6 @@ interface HitCheck {
   says: string[]
 }
 
-/** The names of hosts on which the script counts nothing without `data-local`. The same as in src/browser/beacon/beacon.ts. */
-export const LOCAL_HOST = /.::1.|127.*\d|localhost/
-
 /**
  * Checks whether a hit would count, as `checkVisit` does. Without a page, neither its origin nor its key is checked.
  * @throws {Problem | InvalidInput} if it could not be counted at all
@@ -78,7 +76,7 @@ async function checkHit(
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
     return refused(whyNot(reason, { marked: visitor.marked, origin: page?.origin, key }))
   }
-  if (page !== null && page.hostname.replace(LOCAL_HOST, '') === '') {
+  if (page !== null && isLocalHost(page.hostname)) {
     return refused({
       cause: 'The script counts nothing on localhost.',
       advice: 'Add the attribute data-local to its tag.',
@@ -116,9 +114,9 @@ function answer(said: string, type: CounterType, counted: CounterType): string {
 
 /** On what else it depends. @param key `null`: it was not checked */
 function notes(type: CounterType, key: string | null): string[] {
-  const { name, dedupeSeconds, respectDoNotTrack, newKeys, redirectTo } = type
+  const { name, respectDoNotTrack, newKeys } = type
   const setting = `COUNTERS.${name}`
-  const window = dedupeSeconds ?? DEFAULT_WINDOWS[redirectTo === null ? 'page' : 'download']
+  const window = windowOf(type)
   return [
     key === null && newKeys !== 'any' && `Not every key counts (${setting}.new_keys).`,
     window > 0 && `Each visitor counts once in ${window} seconds (${setting}.dedupe_seconds).`,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ConfigurationError } from '../config/mistakes.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { HonoApp } from '../http/hono.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'

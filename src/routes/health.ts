@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ConfigurationError } from '../config/mistakes.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { readTables } from '../database/migrations.ts'

@@ -127,8 +127,7 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   if (type.countBots || !bots.has(visitor.agent, purpose)) return visit
   if (type.bots === null) return 'bot'
   // The same key in another type. It has the same record id, so both are in one range.
-  const ofBots = config.types.get(type.bots)!
-  return { ...visit, type: ofBots, counter: { ...visit.counter, recordType: ofBots.recordType } }
+  return { ...visit, type: type.bots, counter: { ...visit.counter, recordType: type.bots.recordType } }
 }
 
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
@@ -153,14 +152,13 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
  */
 async function countAdmitted(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
   const { type, counter, answerReady = false } = visit
-  const { visitors, also, addresses } = caller.isolate
-  const others = also.get(type.recordType) ?? []
-  const longest = others.at(-1)?.dedupeSeconds ?? window
+  const { visitors, addresses } = caller.isolate
+  const longest = type.also.at(-1)?.dedupeSeconds ?? window
   const key = window === 0 ? undefined : await keyOfVisit(caller, visit, counter, window, longest)
   if (key !== undefined && visitors.wasCounted(key)) return ignored(caller, visit, 'duplicate')
   const increments: Increment[] = [{ counter, by: 1n, key }]
   let allNamed: boolean | undefined = named
-  for (const other of others) {
+  for (const other of type.also) {
     for (const place of await countersOfVisit(addresses, other, counter)) {
       const key = await keyOfVisit(caller, visit, place, other.dedupeSeconds!, longest)
       if (key !== undefined && visitors.wasCounted(key)) continue

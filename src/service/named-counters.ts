@@ -1,5 +1,5 @@
 import type { CounterType } from '../config/counter-types.ts'
-import { ConfigurationError } from '../config/mistakes.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { hash63, hash64 } from '../counters/ids.ts'
 import type { AddressCache, CounterAddress } from '../counters/keys/counter-address.ts'
 import type { Isolate } from '../isolate.ts'

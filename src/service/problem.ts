@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../config/mistakes.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { type ChangeRefusal, ChangeRefused, KeyReused, MAX_TAKEN_SLOTS } from '../counters/changes/change.ts'
 import { MAX_ROWS } from '../counters/changes/move-counter.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'

@@ -93,7 +93,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       newKeys: config.newKeyLimit !== null,
     },
     types: [...config.types.values()].map(({ name, title, unit, url, also, recordType, sameKey }) => {
-      return { name, title, unit, url, also, recordType, sameKey }
+      return { name, title, unit, url, also: also[0]?.name ?? null, recordType, sameKey }
     }),
   }
 }

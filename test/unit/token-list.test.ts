@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { OWNER, type Token } from '../../src/config/tokens.ts'
-import { TokenList } from '../../src/token-list.ts'
+import { OWNER, type Token, TokenList } from '../../src/tokens.ts'
 import { tokenOf } from '../harness/tokens.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

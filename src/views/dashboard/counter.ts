@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
-import { isCompanion, ofSameKey, shownCompanion } from '../../config/companions.ts'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { COUNTER_SCRIPT } from '../../generated.ts'
+import { isCompanion, ofSameKey, shownCompanion } from '../../service/companions.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
@@ -22,7 +22,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
 ${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, also, { more: ADJUSTMENTS })}
 ${builder(type, also, isCompanion(type, viewer.configured))}
-${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type, viewer.configured))) : ''}
+${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type))) : ''}
 <p class="hint" id="as-of"></p>
 </main>`,
     COUNTER_SCRIPT,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { shownCompanion } from '../../config/companions.ts'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { shownCompanion } from '../../service/companions.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { showCount, showUnits } from '../badge.ts'
 import { showDays } from '../chart-svg.ts'

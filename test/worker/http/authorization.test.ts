@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { SCOPES, type Scope } from '../../../src/config/tokens.ts'
 import type { Operation } from '../../../src/openapi/contract.ts'
-import { sha256 } from '../../../src/token-list.ts'
+import { SCOPES, type Scope, sha256 } from '../../../src/tokens.ts'
 import { MAX_TOKEN_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
 import { contracts } from '../../harness/contracts.ts'
 import { freshDatabase } from '../../harness/database.ts'

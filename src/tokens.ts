@@ -1,0 +1,151 @@
+import { BoundedMap } from './bounded-map.ts'
+import { hexOf } from './database/values.ts'
+import { isLocalHost } from './local-host.ts'
+import type { FieldError } from './schemas.ts'
+
+/** `manage` includes `count` and `read`. */
+export const SCOPES = ['count', 'read', 'manage'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** The name of the token `API_TOKEN`. */
+export const OWNER = 'owner'
+
+/** People and secret scanners recognize named tokens by it. */
+export const PREFIX = 'slotted_'
+
+const NAME_RULE = `must have up to 32 letters, digits, "_" and "-", and not be "${OWNER}"`
+const SCOPE_RULE = `must be ${SCOPES.join(', ')}, or one of them with types, such as read:page_view,download`
+const HASH_RULE = 'must be the SHA-256 of a token in 64 hexadecimal digits: `npm run token` makes both'
+
+/** An API token, without its value. */
+export interface Token {
+  name: string
+  scope: Scope
+  /** The types to which the token is limited; `null`: all. */
+  types: ReadonlySet<string> | null
+  /** SHA-256 of the token, in hexadecimal. */
+  hash: string
+}
+
+/** Whether a token with one scope may do what needs another. */
+export function includes(scope: Scope, needed: Scope): boolean {
+  return scope === needed || scope === 'manage'
+}
+
+/**
+ * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Mistakes
+ * never repeat any part of a line: it may be a token.
+ * @param isType whether a type is configured
+ */
+export function readTokens(text: string, isType: (name: string) => boolean, mistakes: FieldError[]): Token[] {
+  const tokens: Token[] = []
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const words = line.trim().split(/\s+/)
+    const [name = '', limitedScope = '', digits = ''] = words
+    if (name === '' || name.startsWith('#')) continue
+    const wrong = (field: string, message: string) =>
+      mistakes.push({ field: `API_TOKENS.${index + 1}${field}`, message })
+    const before = mistakes.length
+    if (words.length !== 3) {
+      wrong('', 'must be NAME SCOPE HASH, or NAME SCOPE:TYPE,TYPE HASH')
+      continue
+    }
+    const [scope, listed] = limitedScope.split(/:(.*)/)
+    const types = listed === undefined ? null : new Set(listed.split(','))
+    const hash = digits.toLowerCase()
+    if (!/^[\w-]{1,32}$/.test(name) || name === OWNER) wrong('.name', NAME_RULE)
+    else if (tokens.some((token) => token.name === name)) wrong('.name', 'is the same as on an earlier line')
+    if (!SCOPES.includes(scope as Scope)) wrong('.scope', SCOPE_RULE)
+    if (!/^[0-9a-f]{64}$/.test(hash)) wrong('.hash', HASH_RULE)
+    else if (tokens.some((token) => token.hash === hash)) wrong('.hash', 'is the same as on an earlier line')
+    if (mistakes.length === before) tokens.push({ name, scope: scope as Scope, types, hash })
+    // It may still do what it may with the types that exist.
+    if (types !== null && ![...types].every(isType)) wrong('.types', 'must be configured counter types')
+  }
+  return tokens
+}
+
+/** The form of named tokens: 32 random bytes after the prefix. Nobody makes up such a value, so it cannot be guessed. */
+const FORM = new RegExp(`^${PREFIX}[\\w-]{43}$`)
+
+/** The minimum length of `API_TOKEN`, except on localhost. */
+const MIN_LENGTH = 16
+
+/** Accepted tokens in one generation of the cache; it holds two generations. */
+const MAX_GENERATION = 500
+
+const encoder = new TextEncoder()
+
+/** The tokens that a Worker accepts. */
+export class TokenList {
+  readonly #apiToken: string | null
+  readonly #named: readonly Token[]
+  #owner: Token | undefined
+  /** Valid tokens only, so that strangers cannot fill it. By network: see `findOwner`. */
+  readonly #accepted = new BoundedMap<Token>(MAX_GENERATION)
+
+  constructor({ apiToken, tokens }: { apiToken: string | null; tokens: readonly Token[] }) {
+    this.#apiToken = apiToken
+    this.#named = tokens
+  }
+
+  /** A token that was accepted from the same network before. */
+  accepted(value: string, network: string): Token | undefined {
+    return this.#accepted.get(`${network} ${value}`)
+  }
+
+  /** A named token. It cannot be guessed, so attempts need no limit. */
+  async findNamed(value: string, network: string): Promise<Token | undefined> {
+    if (!FORM.test(value)) return undefined
+    const hash = await sha256(value)
+    let found: Token | undefined
+    for (const token of this.#named) if (isSame(token.hash, hash)) found = token
+    return this.#accept(found, value, network)
+  }
+
+  /**
+   * The owner's token. People may have made it up, so attempts must be limited. The cache is by network: otherwise, once the owner
+   * has used it, a right guess would pass the limit.
+   */
+  async findOwner(value: string, network: string): Promise<Token | undefined> {
+    const owner = await this.#ownerToken()
+    const isOwner = owner !== undefined && isSame(owner.hash, await sha256(value))
+    return this.#accept(isOwner ? owner : undefined, value, network)
+  }
+
+  async withName(name: string): Promise<Token | undefined> {
+    return name === OWNER ? this.#ownerToken() : this.#named.find((token) => token.name === name)
+  }
+
+  async #ownerToken(): Promise<Token | undefined> {
+    if (this.#apiToken === null) return undefined
+    this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(this.#apiToken) }
+    return this.#owner
+  }
+
+  #accept(token: Token | undefined, value: string, network: string): Token | undefined {
+    if (token !== undefined) this.#accepted.set(`${network} ${value}`, token)
+    return token
+  }
+}
+
+/** The problem of an owner's token that can be guessed. On localhost, any token will do. @param url the request's URL */
+export function shortTokenProblem(apiToken: string, url: string): FieldError | null {
+  if (apiToken.length >= MIN_LENGTH || isLocalHost(new URL(url).hostname)) return null
+  return {
+    field: 'API_TOKEN',
+    message: `must have at least ${MIN_LENGTH} characters: create one with \`openssl rand -hex 32\` and set it with \`wrangler secret put API_TOKEN\``,
+  }
+}
+
+/** In constant time. */
+function isSame(a: string, b: string): boolean {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}
+
+/** In hexadecimal. */
+export async function sha256(text: string): Promise<string> {
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
+}
