@@ -18,7 +18,6 @@ export interface Point {
   /** The count of the same unit in the period before. */
   before?: Count | null
   also?: Count | null
-  imported?: true
 }
 
 export interface ChartNumbers extends Compared {
