@@ -3,12 +3,13 @@ import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
+import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
 import { counterHistory, type HistoryAnswer, historyQuery } from './service/history.ts'
 import { counterOfKey, hashOfKey, listedCounters, spelledPrefix, typeNamed } from './service/named-counters.ts'
-import { type ProblemReport, problemOf } from './service/problem.ts'
+import { problemOf } from './service/problem.ts'
 import {
   counterAnswer,
   counterQuery,
@@ -101,8 +102,9 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
       return { ok: true, ...(await work(isolateOf(bindings))) } as const
     } catch (error) {
       const problem = problemOf(error)
-      if (problem.status >= 500) log('error', problem.code, { call, error: problem.reason })
-      return { ok: false, ...problem.report } as const
+      const report = reportOf(problem)
+      if (report.status >= 500) log('error', problem.code, { call, error: problem.reason })
+      return { ok: false, ...report } as const
     }
   }
   /** Otherwise what it does before it joins a group would end with the event. */

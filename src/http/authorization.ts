@@ -6,9 +6,10 @@ import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { includes, OWNER, type Scope, shortTokenProblem, type Token } from '../tokens.ts'
 import { subscriberOf } from '../visits/network.ts'
-import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
+import { exceedsLimit } from '../visits/rate-limit.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
+import { HttpProblem } from './problem-response.ts'
 
 /** Checks the scope for what concerns all types: the token must not be limited to some. @throws {Problem} 401, 403 or 429 */
 export async function authorizeForAll(c: Context<AppEnv>, needed: Scope): Promise<void> {
@@ -33,7 +34,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
     if (['GET', 'HEAD'].includes(c.req.method) || isFromOwnPage(c)) return token
     const detail =
       'A session cookie can change things only from the dashboard’s own origin. Programs send Authorization: Bearer <API_TOKEN>.'
-    throw new Problem('cross_site_request', { detail })
+    throw new Problem('cross_site_request', detail)
   }
   const value = /^Bearer +(\S+)$/i.exec(header)?.[1]
   const token = value === undefined ? undefined : await recognize(c, value)
@@ -57,9 +58,12 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   if (wrong.length > 0 && (known === undefined || known.name === OWNER)) throw new ConfigurationError(wrong)
   if (known !== undefined) return known
   if (network !== '') {
-    const wait = tokenAttempts.take(network, Date.now())
-    if (wait > 0) throw tooManyAttempts(wait)
-    if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LONGEST_PERIOD)
+    const isLimited =
+      tokenAttempts.isExceeded(network, Date.now()) || (await exceedsLimit(config.rateLimit, address, 'token '))
+    if (isLimited) {
+      const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
+      throw new Problem('too_many_attempts', detail)
+    }
   }
   return tokens.findOwner(value, network)
 }
@@ -94,24 +98,13 @@ export function checkTypes(c: Context<AppEnv>, ...names: readonly string[]): voi
 }
 
 function insufficient(needed: Scope, detail: string): Problem {
-  return new Problem('insufficient_scope', {
-    detail,
-    headers: { 'WWW-Authenticate': `Bearer realm="slotted-counter", error="insufficient_scope", scope="${needed}"` },
+  return new HttpProblem('insufficient_scope', detail, {
+    'WWW-Authenticate': `Bearer realm="slotted-counter", error="insufficient_scope", scope="${needed}"`,
   })
 }
 
 function unauthorized(detail: string, error = ''): Problem {
-  return new Problem('unauthorized', {
-    detail,
-    headers: { 'WWW-Authenticate': `Bearer realm="slotted-counter"${error}` },
-  })
-}
-
-function tooManyAttempts(seconds: number): Problem {
-  return new Problem('too_many_attempts', {
-    detail: 'Too many unknown tokens from your network. This one was not checked. Try again later.',
-    headers: { 'Retry-After': String(seconds) },
-  })
+  return new HttpProblem('unauthorized', detail, { 'WWW-Authenticate': `Bearer realm="slotted-counter"${error}` })
 }
 
 /** Whether the request has a valid token of any scope. */

@@ -34,9 +34,8 @@ export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): 
   if (type !== undefined) return type
   // Not the others: strangers must not learn what is counted.
   const known = [...c.get('isolate').config.types.values()].filter((known) => known.public).map(({ name }) => name)
-  throw new Problem('unknown_type', {
-    detail: `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`,
-  })
+  const detail = `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`
+  throw new Problem('unknown_type', detail)
 }
 
 /** What follows the type, still encoded: a segment, or all for `*`. Hono's parameter would hide invalid encoding. */
@@ -54,7 +53,7 @@ export function decodeKey(raw: string): string {
   try {
     return decodeURIComponent(raw)
   } catch {
-    throw new Problem('malformed_key', { detail: 'The key in the path must be percent-encoded UTF-8.' })
+    throw new Problem('malformed_key', 'The key in the path must be percent-encoded UTF-8.')
   }
 }
 
@@ -108,7 +107,7 @@ function parse<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, i
     if (ignoresUnknown && schema === undefined) continue
     const value = decode(rest.join('='))
     if (name === undefined || value === undefined) {
-      throw new Problem('malformed_query', { detail: 'The query string must be percent-encoded UTF-8.' })
+      throw new Problem('malformed_query', 'The query string must be percent-encoded UTF-8.')
     }
     if (schema?.type === 'array') parameters.set(name, [...(parameters.get(name) ?? []), value])
     else if (schema === undefined || !parameters.has(name)) parameters.set(name, value)

@@ -159,7 +159,7 @@ export const jsonBadgeContract = () =>
         summary: 'A type that is not configured',
         params: { type: 'nothing', key: 'app.tgz' },
         status: 404,
-        answer: { ...REFUSED, message: 'not found' },
+        answer: { ...REFUSED, message: 'The counter type is not configured' },
       },
     },
   })

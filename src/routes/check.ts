@@ -38,7 +38,7 @@ export const check = (app: HonoApp) =>
       try {
         return c.json(await checkHit(c, asked), 200, NO_STORE)
       } catch (error) {
-        return c.json(refused({ cause: reported(c, error).details.detail }), 200, NO_STORE)
+        return c.json(refused({ cause: reported(c, error).detail }), 200, NO_STORE)
       }
     })
 

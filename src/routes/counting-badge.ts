@@ -83,7 +83,7 @@ export const countingBadges = (app: HonoApp) =>
   })
 
 async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
-  if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
+  if (!type.countingBadge) return refused(c, new Problem('not_found', NOT_SET))
   const query = readImageQuery(c, svgQuery)
   const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
   const { shownCounts } = c.get('isolate')
@@ -95,8 +95,8 @@ async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: Cou
   return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, 'X-Hit': said })
 }
 
-function refused(c: Context<AppEnv>, problem: Problem, message?: string): Response {
-  const { status, body, headers } = refusal(c, problem, true, message)
+function refused(c: Context<AppEnv>, problem: Problem): Response {
+  const { status, body, headers } = refusal(c, problem, true)
   const answer = new Response(body, { status: status >= 500 ? 200 : status, headers })
   answer.headers.set('Cache-Control', CACHE_CONTROL)
   answer.headers.set('X-Hit', hitOf(problem))

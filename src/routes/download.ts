@@ -65,13 +65,13 @@ export const downloads = (app: HonoApp) =>
     const stopped = isolate.config.stopped.get(name)
     if (redirectTo === undefined) {
       pathType(c)
-      throw new Problem('not_found', { detail: NO_DOWNLOADS })
+      throw new Problem('not_found', NO_DOWNLOADS)
     }
     const key = decodeKey(rawPathKey(c))
     const destination = destinationOf(redirectTo, key)
     if (destination === null) {
       const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
-      throw new Problem('not_found', { detail })
+      throw new Problem('not_found', detail)
     }
     if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
     const type = pathType(c)

@@ -61,7 +61,7 @@ async function findProblems({ isolate }: Caller): Promise<{ code: string; detail
     return hitProblems({ rollUp: rollUp ?? undefined, tables }, isolate.breakers, new Date())
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error
-    const { code, details } = problemOf(error)
-    return [{ code, detail: details.detail, error: error.message }]
+    const { code, detail } = problemOf(error)
+    return [{ code, detail, error: error.message }]
   }
 }

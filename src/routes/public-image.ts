@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import type { AppEnv } from '../http/hono.ts'
-import { reported } from '../http/problem-response.ts'
+import { answerTo, reported } from '../http/problem-response.ts'
 import { limitReading } from '../http/reading.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
 import type { Answer } from '../openapi/contract.ts'
@@ -74,7 +74,7 @@ export async function answerImage<Format extends string>(
   try {
     await limitReading(c)
     if (isTotal) return await draw({ type: publicType(c, name), counter: null }, format)
-    if (name.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
+    if (name.includes('/')) throw new Problem('not_found', 'write / in the key as %2F')
     const type = publicType(c)
     const counter = await counterOfKey(c.get('isolate').addresses, type, decodeKey(name))
     return await draw({ type, counter }, format)
@@ -86,21 +86,20 @@ export async function answerImage<Format extends string>(
 /** The type that the path names. An image has no token, so other types do not exist for it. @throws {Problem} 404 */
 function publicType(c: Context<AppEnv>, name?: string): CounterType {
   const type = pathType(c, name)
-  if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
+  if (!type.public) throw new Problem('unknown_type', 'The type in the path is not configured.')
   return type
 }
 
 /** A badge that shows an error. It never repeats what the client sent. */
-export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message?: string): Response {
-  const passes = problem.status >= 500 || problem.status === 429
-  const text = message ?? refusalText(problem)
-  const badge = { label: 'counter', message: text, color: passes ? 'lightgrey' : 'red' }
-  const cacheControl = passes ? 'no-store' : 'public, max-age=60'
-  const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
+export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): Response {
+  const { status, headers } = answerTo(problem)
+  const passes = status >= 500 || status === 429
+  const badge = { label: 'counter', message: refusalText(problem), color: passes ? 'lightgrey' : 'red' }
+  if (!passes) headers['Cache-Control'] = 'public, max-age=60'
   if (drawn) {
     const image = drawBadge({ ...badge, labelColor: 'grey', style: 'flat' })
-    return c.body(image, problem.status, { ...SVG_HEADERS, ...headers })
+    return c.body(image, status, { ...SVG_HEADERS, ...headers })
   }
   const answer = { schemaVersion: 1, ...badge, isError: true, cacheSeconds: SHIELDS_CACHE_SECONDS }
-  return c.json(answer, problem.status, headers)
+  return c.json(answer, status, headers)
 }

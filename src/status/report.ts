@@ -183,9 +183,9 @@ function databaseProblem({ survey: { missing } }: Circumstances): Finding | null
   const lost = missing.find(({ part }) => part === 'rollUp' || part === 'tables')
   if (lost === undefined) return null
   if (lost.error instanceof DatabaseFailure) {
-    const { code, details } = problemOf(lost.error)
+    const { code, detail } = problemOf(lost.error)
     const found = FINDING_CODES.find((known) => known === code)
-    if (found !== undefined) return { code: found, detail: details.detail }
+    if (found !== undefined) return { code: found, detail }
   }
   return { code: 'database_unavailable', detail: 'The tables could not be read. The log has the error.' }
 }

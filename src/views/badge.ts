@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../config/counter-types.ts'
-import type { Problem } from '../service/problem.ts'
+import { PROBLEMS, type Problem } from '../service/problem.ts'
 import { measureText } from './measure-text.ts'
 
 /** Badge styles, by the names that shields.io uses. */
@@ -160,18 +160,10 @@ export function showUnits(count: bigint, { unit, unitOne }: Pick<CounterType, 'u
 }
 
 /** The text of a badge that shows a problem. It repeats nothing that a client sent. */
-export function refusalText({ code, status, details }: Problem): string {
-  const [wrong] = details.errors ?? []
-  if (code === 'malformed_key') return 'key is not percent-encoded UTF-8'
-  if (code === 'malformed_query') return 'query is not percent-encoded UTF-8'
-  if (code === 'not_found') return 'write / in the key as %2F'
-  if (code === 'too_many_keys') return 'too many keys'
-  if (code === 'invalid_request' && wrong !== undefined) {
-    // The rest of the message is for the owner, not for an image.
-    if (wrong.field === 'prefix' && wrong.message.startsWith('is not public')) return 'prefix is not public'
-    return `${wrong.field} ${wrong.message}`
-  }
-  if (status === 404) return 'not found'
-  if (status === 429) return 'too many requests'
-  return status === 503 ? 'unavailable' : 'error'
+export function refusalText({ code, detail, errors: [wrong] }: Problem): string {
+  if (code === 'not_found') return detail
+  // The rest of a message is for the owner, not for an image.
+  return wrong === undefined || code !== 'invalid_request'
+    ? PROBLEMS[code]
+    : `${wrong.field} ${wrong.message.split(':')[0]}`
 }

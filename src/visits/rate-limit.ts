@@ -7,9 +7,6 @@ export interface RateLimit {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
 
-/** Seconds to wait after a limit was exceeded: the longest period that one can have. */
-export const LONGEST_PERIOD = 60
-
 /** How many times as much the wide network of an address may do. */
 const WIDE_SHARES = 10
 /** A binding has one figure for all its keys, so the requests of a wide network take turns with ten keys of each binding. */
@@ -48,13 +45,12 @@ const MAX_GENERATION = 5_000
 export class TokenAttempts {
   readonly #counts = new BoundedMap<number>(MAX_GENERATION)
 
-  /** Takes an attempt before its outcome is known, as others may be in flight. Returns seconds to wait, or 0. */
-  take(network: string, now: number): number {
-    const minute = Math.floor(now / MINUTE_MS)
-    const taken = this.#counts.get(`${minute} ${network}`) ?? 0
-    if (taken >= MAX_TOKEN_ATTEMPTS) return Math.ceil(((minute + 1) * MINUTE_MS - now) / 1_000)
-    this.#counts.set(`${minute} ${network}`, taken + 1)
-    return 0
+  /** Takes an attempt before its outcome is known, as others may be in flight. Whether there is none left. */
+  isExceeded(network: string, now: number): boolean {
+    const place = `${Math.floor(now / MINUTE_MS)} ${network}`
+    const taken = this.#counts.get(place) ?? 0
+    if (taken < MAX_TOKEN_ATTEMPTS) this.#counts.set(place, taken + 1)
+    return taken >= MAX_TOKEN_ATTEMPTS
   }
 }
 

@@ -253,7 +253,7 @@ describe('A wrong key', () => {
     await dialog().waitFor()
     await counter.api('DELETE', '/v1/counters/page_view/%2Fw%2Ftaken')
     await confirm('Merge')
-    await message(/^There is no such counter/)
+    await message(/^The counter to merge into does not exist\. Nothing was changed\.$/)
     expect((await countsOf('/w/a'))[0]).toEqual([3, 2, 1])
   })
 })

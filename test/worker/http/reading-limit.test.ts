@@ -83,9 +83,9 @@ describe('The rate limit of public reading', () => {
         429,
         { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'no-store', 'retry-after': '60' },
       ])
-      expect(await image.text()).toContain('too many requests')
+      expect(await image.text()).toContain('Too many requests from this network')
       const json = await read('/badge/page/a.json')
-      expect(await json.json()).toMatchObject({ isError: true, message: 'too many requests' })
+      expect(await json.json()).toMatchObject({ isError: true, message: 'Too many requests from this network' })
     }))
 
   it('comes before the database', () =>
