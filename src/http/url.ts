@@ -57,44 +57,30 @@ export function decodeKey(raw: string): string {
   }
 }
 
-/**
- * Reads the query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
- * @param shape makes the schemas, of strings or lists of strings; always the same function for a path
- * @throws {Problem} 400 or 422
- */
-export function readQuery<Shape extends v.ObjectEntries>(c: Context<AppEnv>, shape: () => Shape) {
-  return parse(c.req.url, shape, false)
-}
-
-/**
- * `readQuery` for images: it ignores unknown parameters, such as `?v=2` to get past a cache.
- * @throws {Problem} 400 or 422
- */
-export function readImageQuery<Shape extends v.ObjectEntries>(c: Context<AppEnv>, shape: () => Shape) {
-  return parse(c.req.url, shape, true)
-}
-
 /** URLs in one generation of the cache; it holds two. */
 const MAX_GENERATION = 500
 /** Characters of the longest URL that is cached. */
 const MAX_LENGTH = 512
 
-/**
- * `readQuery` with a cache, for paths with few different query strings. It saves a tenth of the cost of a hit.
- * @param ignoresUnknown as `readImageQuery`
- */
+/** `readQuery` with a cache, for paths with few different query strings. It saves a tenth of the cost of a hit. */
 export function rememberedQueries<Shape extends v.ObjectEntries>(shape: () => Shape, ignoresUnknown = false) {
-  const read = new BoundedMap<Readonly<ReturnType<typeof parse<Shape>>>>(MAX_GENERATION)
+  const read = new BoundedMap<Readonly<ReturnType<typeof readQuery<Shape>>>>(MAX_GENERATION)
   return (url: string) => {
     const known = read.get(url)
     if (known !== undefined) return known
-    const parsed = parse(url, shape, ignoresUnknown)
+    const parsed = readQuery(url, shape, ignoresUnknown)
     if (url.length <= MAX_LENGTH) read.set(url, parsed)
     return parsed
   }
 }
 
-function parse<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, ignoresUnknown: boolean) {
+/**
+ * Reads the query string of a URL strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
+ * @param shape makes the schemas, of strings or lists of strings; always the same function for a path
+ * @param ignoresUnknown for images: `?v=2` gets past a cache
+ * @throws {Problem} 400 or 422
+ */
+export function readQuery<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, ignoresUnknown = false) {
   const begin = url.indexOf('?')
   const pairs = begin === -1 ? [] : url.slice(begin + 1).split('&')
   const parameters = new Map<string, string | string[]>()

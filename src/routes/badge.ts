@@ -7,7 +7,7 @@ import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
-import { readImageQuery } from '../http/url.ts'
+import { readQuery } from '../http/url.ts'
 import { count, described, namedObject, operation, route, whole } from '../openapi/contract.ts'
 import { parsed, textThat } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
@@ -188,7 +188,7 @@ export async function countShown(
 }
 
 async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, subject.counter === null ? svgTotalQuery : svgQuery)
+  const query = readQuery(c.req.url, subject.counter === null ? svgTotalQuery : svgQuery, true)
   const badge = badgeOf(subject.type, await countShown(c, subject, query), query)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }
@@ -205,7 +205,7 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
 }
 
 async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, subject.counter === null ? jsonTotalQuery : jsonQuery)
+  const query = readQuery(c.req.url, subject.counter === null ? jsonTotalQuery : jsonQuery, true)
   const count = await countShown(c, subject, query)
   const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
   const answer = {

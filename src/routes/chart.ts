@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
-import { readImageQuery } from '../http/url.ts'
+import { readQuery } from '../http/url.ts'
 import { described, operation, route } from '../openapi/contract.ts'
 import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
 import { listedPrefix } from '../service/named-counters.ts'
@@ -65,8 +65,8 @@ export const charts = (app: HonoApp) =>
     .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
 
 async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
-  const { period } = readImageQuery(c, chartQuery)
-  const of = counter ?? { prefix: listedPrefix(type, readImageQuery(c, totalQuery).prefix) }
+  const { period } = readQuery(c.req.url, chartQuery, true)
+  const of = counter ?? { prefix: listedPrefix(type, readQuery(c.req.url, totalQuery, true).prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
   const image = drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
   return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })

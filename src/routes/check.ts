@@ -34,7 +34,7 @@ export const check = (app: HonoApp) =>
       return c.html(checkPage(siteOf(c), { type, page }), 200, NO_STORE)
     })
     .post('/check', async (c) => {
-      const asked = readQuery(c, checkQuery)
+      const asked = readQuery(c.req.url, checkQuery)
       try {
         return c.json(await checkHit(c, asked), 200, NO_STORE)
       } catch (error) {

@@ -4,7 +4,7 @@ import { type CounterAddress, counterId } from '../counters/keys/counter-address
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
-import { rawPathKey, readImageQuery } from '../http/url.ts'
+import { rawPathKey, readQuery } from '../http/url.ts'
 import { operation, route, userAgent } from '../openapi/contract.ts'
 import { countVisit } from '../service/count-visit.ts'
 import { Problem } from '../service/problem.ts'
@@ -84,7 +84,7 @@ export const countingBadges = (app: HonoApp) =>
 
 async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
   if (!type.countingBadge) return refused(c, new Problem('not_found', NOT_SET))
-  const query = readImageQuery(c, svgQuery)
+  const query = readQuery(c.req.url, svgQuery, true)
   const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
   const { shownCounts } = c.get('isolate')
   const id = `${counterId(counter)} ${query.period}`

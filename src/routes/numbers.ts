@@ -35,7 +35,7 @@ interface Page {
 export const numbers = (app: HonoApp) =>
   app.get('/numbers', revalidated, async (c) => {
     await authorize(c, 'read')
-    const { type: name, key, ...asked } = readQuery(c, numbersQuery)
+    const { type: name, key, ...asked } = readQuery(c.req.url, numbersQuery)
     const type = configuredType(c.get('isolate'), name)
     if (type === undefined)
       throw new Problem('unknown_type', 'This type is not counted any more. Choose another one above.')

@@ -62,7 +62,7 @@ export function stats(app: HonoApp): void {
     const type = publicType(c, c.req.param('type'))
     if (type === undefined) return c.notFound()
     await limitReading(c)
-    const { period, tz } = readQuery(c, publicQuery)
+    const { period, tz } = readQuery(c.req.url, publicQuery)
     const timeZone = publicTimeZone(tz)
     const { value, askedAt } = await keptNumbers(c, type, { period, tz: timeZone })
     const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))

@@ -1,5 +1,4 @@
 import { html } from 'hono/html'
-import type { CounterType } from '../config/counter-types.ts'
 import { PROBLEMS, type Problem } from '../service/problem.ts'
 import { measureText } from './measure-text.ts'
 
@@ -150,13 +149,6 @@ export function showCount(count: bigint, { compact = false } = {}): string {
   const format = { notation: 'compact', maximumFractionDigits: 1, roundingMode: 'trunc' } as const
   // The SI prefix for a thousand is a lower-case k; Intl writes a capital K.
   return new Intl.NumberFormat('en', format).format(count).replace('K', 'k')
-}
-
-/** All digits and the unit: "1,234 views", "1 view", or "views: 1" for a unit without a singular. */
-export function showUnits(count: bigint, { unit, unitOne }: Pick<CounterType, 'unit' | 'unitOne'>): string {
-  const digits = showCount(count)
-  if (count !== 1n) return `${digits} ${unit}`
-  return unitOne === null ? `${unit}: ${digits}` : `${digits} ${unitOne}`
 }
 
 /** The text of a badge that shows a problem. It repeats nothing that a client sent. */

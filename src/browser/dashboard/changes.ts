@@ -1,8 +1,8 @@
 import { pageAddress } from './address.ts'
 import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
-import { type Count, readTypedCount, showChange, showCount } from './counts.ts'
 import { byId, element, keyText, withStorage } from './elements.ts'
+import { type Count, readTypedCount, showChange, showCount } from './format-counts.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)

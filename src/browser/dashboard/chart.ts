@@ -1,10 +1,10 @@
 import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
-import { type Count, onFirstUse, showCount, showShort } from './counts.ts'
 import { saveCsv } from './csv-buttons.ts'
 import { byId, element, numberCell, shape } from './elements.ts'
+import { type Count, onFirstUse, showCount, showShort } from './format-counts.ts'
 import { showDays, showOnAxis, showUnit } from './format-time.ts'
-import type { By, Point } from './numbers.ts'
+import type { By, Point } from './numbers-answer.ts'
 
 // Lengths are in pixels. `BOTTOM` is that of the axis with its labels, `CHARACTER` the estimated width of a letter.
 const [HEIGHT, TOP, BOTTOM, TIP_GAP, CHARACTER] = [226, 8, 28, 6, 8]
@@ -137,7 +137,7 @@ export function startChart(name: string, open?: (first: string, last: string) =>
 function legendOf({ adjustments, shown, of, ofAlso }: ChartData): HTMLElement[] {
   const bar = 'M0 0h14v10H0z'
   const entries: [sign: string, d: string, text: string][] = []
-  if (shown === 'both') entries.push(['bars', bar, of.many], ['inside', bar, ofAlso.many])
+  if (shown === 'both') entries.push(['bars', bar, of.unit], ['inside', bar, ofAlso.unit])
   if (adjustments.length > 0) entries.push(['adjusted', 'M7 0v10', 'set or imported'])
   return entries.map(([sign, d, text]) => {
     const size = { width: 14, height: 10, class: shown, 'aria-hidden': 'true' }

@@ -1,11 +1,11 @@
 // The script of the page of a counter: with its forms, one script for all pages would be too large.
 import { showLastChange, startChangeForms } from './changes.ts'
-import { showChange, showCount } from './counts.ts'
 import { byId, element, numberCell, setText } from './elements.ts'
+import { showChange, showCount } from './format-counts.ts'
 import { showMoment } from './format-time.ts'
 import { startProblems } from './header.ts'
 import { startNumbers } from './live-numbers.ts'
-import type { Adjustment, CounterNumbers } from './numbers.ts'
+import type { Adjustment, CounterNumbers } from './numbers-answer.ts'
 
 const { type = '' } = byId('main').dataset
 // From the URL, because HTML does not preserve every character.

@@ -1,5 +1,5 @@
-import { onFirstUse } from './counts.ts'
-import type { By } from './numbers.ts'
+import { onFirstUse } from './format-counts.ts'
+import type { By } from './numbers-answer.ts'
 
 // The months of the numbers are Gregorian, whichever calendar the visitor's locale has.
 const made = (options: Intl.DateTimeFormatOptions) =>

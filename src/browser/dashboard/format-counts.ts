@@ -1,3 +1,5 @@
+import { type Unit, withUnit } from '../../units.ts'
+
 /** A whole number from the API; a string if a JavaScript number would round it. */
 export type Count = number | string
 
@@ -30,18 +32,8 @@ export const showCount = (count: Count | bigint) => whole(BigInt(count))
 /** All digits, with a sign. */
 export const showChange = (count: Count | bigint) => withSign(BigInt(count))
 
-/** What a type counts: its settings `unit_one` (empty if it is not set) and `unit`. */
-export interface Unit {
-  one: string
-  many: string
-}
-
-/** A count with its unit: "1 view", "2 views"; without a singular "views: 1", which is right in every language. */
-export function showUnits(count: Count | bigint, { one, many }: Unit): string {
-  const shown = showCount(count)
-  if (Math.abs(Number(count)) !== 1) return `${shown} ${many}`
-  return one === '' ? `${many}: ${shown}` : `${shown} ${one}`
-}
+/** All digits, with the unit. */
+export const showUnits = (count: Count | bigint, unit: Unit) => withUnit(showCount(count), BigInt(count), unit)
 
 /** The change: "▲ 5%", "▼ 3%", from the tenfold on "▲ ×20". Empty if there was nothing before or nothing can be compared. */
 export function showGrowth({ compared, before }: { compared: Count | null; before: Count | null }): string {

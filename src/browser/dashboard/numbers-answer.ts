@@ -1,4 +1,4 @@
-import type { Count } from './counts.ts'
+import type { Count } from './format-counts.ts'
 
 /** A count, its compared part, and the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {
