@@ -3,23 +3,15 @@ import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
+import { counterQuery, countersQuery, historyQuery, increment, incrementList, totalQuery } from './openapi/fields.ts'
 import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
-import { counterHistory, type HistoryAnswer, historyQuery } from './service/history.ts'
+import { counterHistory, type HistoryAnswer } from './service/history.ts'
 import { counterOfKey, hashOfKey, listedCounters, spelledPrefix, typeNamed } from './service/named-counters.ts'
 import { problemOf } from './service/problem.ts'
-import {
-  counterAnswer,
-  counterQuery,
-  countersQuery,
-  readCounters,
-  readSum,
-  totalAnswer,
-  totalQuery,
-} from './service/read.ts'
-import { increment, incrementList } from './service/shared-fields.ts'
+import { counterAnswer, readCounters, readSum, totalAnswer } from './service/read.ts'
 
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
 

@@ -1,6 +1,7 @@
 import type { TypedResponse } from 'hono'
 import * as v from 'valibot'
 import { HIT_REASONS } from '../hit-reasons.ts'
+import { MAX_IDEMPOTENCY_KEY } from '../service/named-counters.ts'
 import { PROBLEMS, type ProblemCode } from '../service/problem.ts'
 import { hitProblems, STATUSES } from './problems.ts'
 
@@ -173,9 +174,6 @@ export const HEADERS = {
 } as const
 
 export type HeaderName = keyof typeof HEADERS
-
-/** The maximum length of an `Idempotency-Key`, in characters. */
-export const MAX_IDEMPOTENCY_KEY = 255
 
 const idempotencyKey = (period: string, otherContents: string) =>
   described(

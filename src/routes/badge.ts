@@ -9,11 +9,11 @@ import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { count, described, namedObject, operation, route, whole } from '../openapi/contract.ts'
+import { choice, prefixField } from '../openapi/fields.ts'
 import { parsed, textThat } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readRecent, readSum } from '../service/read.ts'
-import { choice, prefixField } from '../service/shared-fields.ts'
 import {
   BADGE_STYLES,
   type Badge,

@@ -3,15 +3,16 @@ import * as v from 'valibot'
 import { type CounterType, windowOf } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
-import { callerOf, visitorOf } from '../http/caller.ts'
+import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
+import { visitorOf } from '../http/visitor.ts'
 import { isLocalHost } from '../local-host.ts'
+import { choice } from '../openapi/fields.ts'
 import type { ParametersOf } from '../service/check-input.ts'
-import { checkVisit, type Visitor } from '../service/count-visit.ts'
+import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
-import { choice } from '../service/shared-fields.ts'
 import { checkPage } from '../views/dashboard/check.ts'
 import { guarded, siteOf } from './dashboard.ts'
 
@@ -57,24 +58,24 @@ async function checkHit(
   { type: name, page: typed, automated }: ParametersOf<typeof checkQuery>,
 ): Promise<HitCheck> {
   const caller = callerOf(c)
-  const visitor = visitorOf(c)
   const type = configuredType(caller.isolate, name)
   if (type === undefined) return refused(HIT_REASONS.type)
   const isDownload = type.redirectTo !== null
   const page = isDownload || typed === '' ? null : pageAt(typed)
   if (page === undefined)
     return refused({ cause: 'That is not the address of a page, such as https://example.com/about.' })
+  const visitor = visitorOf(c, page?.origin)
   const key = page === null ? null : pageKey(page.pathname)
   const { said, type: counted } = await checkVisit(caller, {
     type: page === null ? { ...type, allowedOrigins: ['*'] } : type,
     counter: await counterOfKey(caller.isolate.addresses, type, key ?? '0'),
-    visitor: page === null ? visitor : onPage(visitor, page.origin),
+    visitor,
     purpose: isDownload ? 'download' : 'page',
     automated: automated === '1',
   })
   const reason = /reason=(\w+)/.exec(said)?.[1] as HitReason | undefined
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
-    return refused(whyNot(reason, { marked: visitor.marked, origin: page?.origin, key }))
+    return refused(whyNot(reason, { marked: visitor.isMarked, origin: page?.origin, key }))
   }
   if (page !== null && isLocalHost(page.hostname)) {
     return refused({
@@ -122,12 +123,6 @@ function notes(type: CounterType, key: string | null): string[] {
     window > 0 && `Each visitor counts once in ${window} seconds (${setting}.dedupe_seconds).`,
     respectDoNotTrack && `Browsers that ask not to be tracked do not count (${setting}.respect_do_not_track).`,
   ].filter((line) => line !== false)
-}
-
-function onPage(visitor: Visitor, origin: string): Visitor {
-  const headers = new Headers(visitor.headers)
-  headers.set('Origin', origin)
-  return { ...visitor, headers }
 }
 
 /** The page at an address, perhaps without its scheme; `undefined` if it is none. */

@@ -8,6 +8,7 @@ import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { described, namedObject, operation, route, settingKey } from '../openapi/contract.ts'
+import { shortBody } from '../openapi/fields.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
 import { parsed } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
@@ -15,7 +16,6 @@ import { ofSameKey } from '../service/companions.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import type { ProblemCode } from '../service/problem.ts'
 import { invalidRequest } from '../service/problem.ts'
-import { shortBody } from '../service/shared-fields.ts'
 
 /** What the three contracts share. `body` is that of the example. */
 const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>

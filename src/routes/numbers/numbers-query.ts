@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
+import { choice, limitField } from '../../openapi/fields.ts'
 import type { Caller } from '../../service/caller.ts'
 import type { ParametersOf } from '../../service/check-input.ts'
 import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../service/chosen-period.ts'
-import { choice, limitField } from '../../service/shared-fields.ts'
 
 export const DEFAULT_ROWS = 10
 
