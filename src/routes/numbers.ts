@@ -8,8 +8,8 @@ import { logFailure } from '../http/problem-response.ts'
 import { revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { openConfigured } from '../isolate.ts'
+import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../periods.ts'
 import type { Caller } from '../service/caller.ts'
-import { CHART_UNITS, PERIOD_NAMES } from '../service/chosen-period.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { Token } from '../tokens.ts'
@@ -61,10 +61,10 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<s
   const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
   // As the page's script reads it: `readView` in src/browser/dashboard/address.ts.
   const view = {
-    period: custom ? 'custom' : (PERIOD_NAMES.find((name) => name === period && name !== 'custom') ?? '30d'),
+    period: custom ? 'custom' : (PERIOD_NAMES.find((name) => name === period) ?? '30d'),
     tz,
     ...(custom && { from, to }),
-    by: CHART_UNITS.find((name) => name === by),
+    by: CHART_UNIT_NAMES.find((name) => name === by),
   } as const
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)

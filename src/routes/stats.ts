@@ -10,8 +10,8 @@ import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { choice } from '../openapi/fields.ts'
+import { PERIOD_NAMES } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
-import { PERIOD_NAMES, type PeriodName } from '../service/chosen-period.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
 import { guarded, page, siteOf, viewerOf } from './dashboard.ts'
@@ -27,11 +27,9 @@ const ROWS = 20
 const SHOWN_BY_ITSELF = { period: '30d', tz: 'UTC' } as const
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
-const PUBLIC_PERIODS = PERIOD_NAMES.filter((name) => name !== 'custom') as Exclude<PeriodName, 'custom'>[]
-
 const publicQuery = () => ({
   type: v.optional(v.string()),
-  period: v.optional(choice(PUBLIC_PERIODS), '30d'),
+  period: v.optional(choice(PERIOD_NAMES), '30d'),
   tz: v.optional(v.string(), 'UTC'),
 })
 
