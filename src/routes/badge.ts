@@ -5,8 +5,7 @@ import { countIn } from '../counters/read/read-counters.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/read/recent-period.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
-import type { AppEnv, HonoApp } from '../http/hono.ts'
-import { readableByAll, revalidated } from '../http/reading.ts'
+import type { AppEnv } from '../http/hono.ts'
 import { readQuery } from '../http/url.ts'
 import { count, described, namedObject, operation, route, whole } from '../openapi/contract.ts'
 import { choice, prefixField } from '../openapi/fields.ts'
@@ -22,14 +21,13 @@ import {
   isBadgeText,
   MAX_LABEL,
   parseColor,
-  SVG_HEADERS,
   showCount,
 } from '../views/badge.ts'
 import {
-  answerImage,
   answersOf,
   CACHE_CONTROL,
   type ImageSubject,
+  images,
   SHIELDS_CACHE_SECONDS,
   svgAnswers,
 } from './public-image.ts'
@@ -165,12 +163,9 @@ export const jsonBadgeContract = () =>
   })
 
 /** Badges of public types. */
-export const badges = (app: HonoApp) =>
-  app
-    .on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
-    .get('/badge/:type/*', revalidated, (c) =>
-      answerImage(c, ['svg', 'json'], (subject, format) => (format === 'svg' ? svg : json)(c, subject)),
-    )
+export const badges = images('badge', ['svg', 'json'], (c, subject, format) =>
+  format === 'svg' ? svg(c, subject) : json(c, subject),
+)
 
 /** The count that an image shows. A prefix is for totals. */
 export async function countShown(
@@ -187,10 +182,9 @@ export async function countShown(
   return countIn((await readCounters(caller, [counter])).readings[0]!)
 }
 
-async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
+async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<string> {
   const query = readQuery(c.req.url, subject.counter === null ? svgTotalQuery : svgQuery, true)
-  const badge = badgeOf(subject.type, await countShown(c, subject, query), query)
-  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
+  return drawBadge(badgeOf(subject.type, await countShown(c, subject, query), query))
 }
 
 export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
@@ -204,11 +198,11 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
   }
 }
 
-async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
+async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<object> {
   const query = readQuery(c.req.url, subject.counter === null ? jsonTotalQuery : jsonQuery, true)
   const count = await countShown(c, subject, query)
   const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
-  const answer = {
+  return {
     schemaVersion: 1,
     label,
     message,
@@ -219,5 +213,4 @@ async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response
     // shields.io refuses unknown members (badges/shields, services/endpoint-common.js). Its servers identify themselves.
     ...(!/^shields/i.test(c.req.header('User-Agent') ?? '') && { count: toJsonNumber(count) }),
   }
-  return c.json(answer, 200, { 'Cache-Control': CACHE_CONTROL, Vary: 'User-Agent' })
 }
