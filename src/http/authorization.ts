@@ -5,7 +5,7 @@ import type { FieldError } from '../schemas.ts'
 import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { includes, OWNER, type Scope, shortTokenProblem, type Token } from '../tokens.ts'
-import { subscriberOf } from '../visits/network.ts'
+import { networkOf } from '../visits/network.ts'
 import { exceedsLimit } from '../visits/rate-limit.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
@@ -30,7 +30,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
   const header = c.req.header('Authorization')
   if (header === undefined) {
     const token = await sessionToken(c)
-    if (token === null) throw unauthorized('Send Authorization: Bearer <API_TOKEN>.')
+    if (token === null) throw challenge('unauthorized', 'Send Authorization: Bearer <API_TOKEN>.')
     if (['GET', 'HEAD'].includes(c.req.method) || isFromOwnPage(c)) return token
     const detail =
       'A session cookie can change things only from the dashboard’s own origin. Programs send Authorization: Bearer <API_TOKEN>.'
@@ -38,7 +38,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
   }
   const value = /^Bearer +(\S+)$/i.exec(header)?.[1]
   const token = value === undefined ? undefined : await recognize(c, value)
-  if (token === undefined) throw unauthorized('Unknown token.', ', error="invalid_token"')
+  if (token === undefined) throw challenge('unauthorized', 'Unknown token.', ', error="invalid_token"')
   return token
 }
 
@@ -51,7 +51,7 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const { tokens, tokenAttempts, config } = c.get('isolate')
   // Cloudflare overwrites whatever the client sends.
   const address = c.req.header('CF-Connecting-IP') ?? null
-  const network = subscriberOf(address ?? '') ?? ''
+  const network = networkOf(address ?? '', 'subscriber') ?? ''
   const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
   const wrong = ownerTokenProblems(c)
   // Also of an owner's token that was accepted before, perhaps under another host: a page may have rebound its name to this machine.
@@ -87,24 +87,20 @@ export function checkScope(c: Context<AppEnv>, needed: Scope): void {
 /** Checks that the request's token, if it has one, covers the types. @throws {Problem} 403 */
 export function checkTypes(c: Context<AppEnv>, ...names: readonly string[]): void {
   const token = c.get('token')
-  if (token === undefined || token.types === null) return
-  const other = names.find((name) => !token.types!.has(name))
+  if (!token?.types) return
+  const { name, scope, types } = token
+  const other = names.find((name) => !types.has(name))
   if (other === undefined) return
-  const limits = [...token.types].join(', ')
-  throw insufficient(
-    token.scope,
-    `This needs a token for the type ${other}. The token “${token.name}” is limited to ${limits}.`,
-  )
+  const limits = [...types].join(', ')
+  throw insufficient(scope, `This needs a token for the type ${other}. The token “${name}” is limited to ${limits}.`)
 }
 
 function insufficient(needed: Scope, detail: string): Problem {
-  return new HttpProblem('insufficient_scope', detail, {
-    'WWW-Authenticate': `Bearer realm="slotted-counter", error="insufficient_scope", scope="${needed}"`,
-  })
+  return challenge('insufficient_scope', detail, `, error="insufficient_scope", scope="${needed}"`)
 }
 
-function unauthorized(detail: string, error = ''): Problem {
-  return new HttpProblem('unauthorized', detail, { 'WWW-Authenticate': `Bearer realm="slotted-counter"${error}` })
+function challenge(code: 'unauthorized' | 'insufficient_scope', detail: string, more = ''): Problem {
+  return new HttpProblem(code, detail, { 'WWW-Authenticate': `Bearer realm="slotted-counter"${more}` })
 }
 
 /** Whether the request has a valid token of any scope. */

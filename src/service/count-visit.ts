@@ -183,7 +183,7 @@ async function keyOfVisit(
   seconds: number,
   longest: number,
 ): Promise<bigint | undefined> {
-  const network = networkOf(address ?? '')
+  const network = networkOf(address ?? '', 'visitor')
   if (network === null) return undefined
   return isolate.visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })
 }

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../bounded-map.ts'
 import { MINUTE_MS } from '../counters/calendar.ts'
 import { log } from '../log.ts'
-import { isLoopback, subscriberOf, wideNetworkOf } from './network.ts'
+import { isLoopback, networkOf } from './network.ts'
 
 export interface RateLimit {
   limit(options: { key: string }): Promise<{ success: boolean }>
@@ -21,7 +21,7 @@ const turns = new WeakMap<RateLimit, number>()
  */
 export async function exceedsLimit(limit: RateLimit | null, address: string | null, purpose = ''): Promise<boolean> {
   if (limit === null || address === null || isLoopback(address)) return false
-  const network = subscriberOf(address)
+  const network = networkOf(address, 'subscriber')
   if (network === null) return false
   try {
     // One after the other, so that a network above its limit does not use up that of its neighbors.
@@ -29,7 +29,7 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
     if (!success) return true
     const turn = ((turns.get(limit) ?? 0) + 1) % WIDE_SHARES
     turns.set(limit, turn)
-    return !(await limit.limit({ key: `${purpose}${wideNetworkOf(address)} ${turn}` })).success
+    return !(await limit.limit({ key: `${purpose}${networkOf(address, 'customer')} ${turn}` })).success
   } catch (error) {
     log('warn', 'rate_limit_failed', { error: String(error) })
     return false
