@@ -1,7 +1,7 @@
 import type { Context, ExecutionContext } from 'hono'
 import { requestId } from 'hono/request-id'
 import { getPath } from 'hono/utils/url'
-import type { Bindings } from './config/bindings.ts'
+import type { Bindings } from './config/read-settings.ts'
 import { type AppEnv, Hono } from './http/hono.ts'
 import { HttpProblem, reported } from './http/problem-response.ts'
 import { basePathOf, belowBasePath } from './http/url.ts'

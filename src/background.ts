@@ -1,5 +1,5 @@
-import type { Bindings } from './config/bindings.ts'
 import { type Config, PRUNING_CRON, ROLL_UP_CRON } from './config/config.ts'
+import type { Bindings } from './config/read-settings.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { pruneNames } from './counters/keys/names.ts'

@@ -1,4 +1,4 @@
-import type { Bindings } from './config/bindings.ts'
+import type { Bindings } from './config/read-settings.ts'
 import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { type Isolate, isolateOf } from './isolate.ts'

@@ -1,7 +1,6 @@
 import { BoundedMap } from './bounded-map.ts'
-import type { Bindings } from './config/bindings.ts'
 import { readConfig } from './config/config.ts'
-import { ConfigurationError } from './config/read-settings.ts'
+import { type Bindings, ConfigurationError } from './config/read-settings.ts'
 import { AddressCache } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'

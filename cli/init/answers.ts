@@ -1,4 +1,4 @@
-import type { Bindings } from '../../src/config/bindings.ts'
+import type { Bindings } from '../../src/config/read-settings.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { SECRETS } from '../check/wrong-settings.ts'
 

@@ -6,9 +6,8 @@ import { type FieldError, integer, orNull, parsed, textThat } from '../schemas.t
 import { readTokens } from '../tokens.ts'
 import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
-import { BASE_PATH_FORM, type Bindings, OPTIONS } from './bindings.ts'
 import { DEFAULT_WINDOWS, MAX_IDEMPOTENCY_HOURS, type TYPE_SETTINGS, text } from './counter-types.ts'
-import { readSetting, readTable, underOwnNames } from './read-settings.ts'
+import { BASE_PATH_FORM, type Bindings, OPTIONS, readSetting, readTable, underOwnNames } from './read-settings.ts'
 import { DEFAULT_COUNTERS, readTypes } from './read-types.ts'
 
 /** The cron expressions of wrangler.toml, each of which starts a task: a run has too few statements for both. */

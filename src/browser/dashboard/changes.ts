@@ -2,7 +2,8 @@ import { pageAddress } from './address.ts'
 import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { byId, element, keyText, withStorage } from './elements.ts'
-import { type Count, readTypedCount, showChange, showCount } from './format-counts.ts'
+import { readTypedCount, showChange, showCount } from './formats.ts'
+import type { Count } from './numbers-answer.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)

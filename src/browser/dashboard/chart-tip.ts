@@ -1,9 +1,8 @@
 import type { Unit } from '../../units.ts'
 import type { View } from './address.ts'
 import { element } from './elements.ts'
-import { type Count, directionOf, showCount, showGrowth, showUnits } from './format-counts.ts'
-import { noonOf, showBriefly, showDays } from './format-time.ts'
-import type { Adjustment, ChartNumbers } from './numbers-answer.ts'
+import { directionOf, noonOf, showBriefly, showCount, showDays, showGrowth, showUnits } from './formats.ts'
+import type { Adjustment, ChartNumbers, Count } from './numbers-answer.ts'
 
 export interface ChartData extends ChartNumbers {
   of: Unit

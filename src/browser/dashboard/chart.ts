@@ -2,9 +2,8 @@ import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
 import { saveCsv } from './csv-buttons.ts'
 import { byId, element, numberCell, shape } from './elements.ts'
-import { type Count, onFirstUse, showCount, showShort } from './format-counts.ts'
-import { showDays, showOnAxis, showUnit } from './format-time.ts'
-import type { By, Point } from './numbers-answer.ts'
+import { onFirstUse, showCount, showDays, showOnAxis, showShort, showUnit } from './formats.ts'
+import type { By, Count, Point } from './numbers-answer.ts'
 
 // Lengths are in pixels. `BOTTOM` is that of the axis with its labels, `CHARACTER` the estimated width of a letter.
 const [HEIGHT, TOP, BOTTOM, TIP_GAP, CHARACTER] = [226, 8, 28, 6, 8]

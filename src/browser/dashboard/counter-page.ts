@@ -1,8 +1,7 @@
 // The script of the page of a counter: with its forms, one script for all pages would be too large.
 import { showLastChange, startChangeForms } from './changes.ts'
 import { byId, element, numberCell, setText } from './elements.ts'
-import { showChange, showCount } from './format-counts.ts'
-import { showMoment } from './format-time.ts'
+import { showChange, showCount, showMoment } from './formats.ts'
 import { startProblems } from './header.ts'
 import { startNumbers } from './live-numbers.ts'
 import type { Adjustment, CounterNumbers } from './numbers-answer.ts'

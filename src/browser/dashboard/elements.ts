@@ -33,8 +33,8 @@ export function numberCell(text: string): HTMLTableCellElement {
 }
 
 /** The unit that an element of the page names. */
-export function unitOf({ dataset: { unit = '', unitOne = null } }: HTMLElement): Unit {
-  return { unit, unitOne }
+export function unitOf({ dataset: { unit = '', unitOne } }: HTMLElement): Unit {
+  return { unit, unitOne: unitOne ?? null }
 }
 
 /** A key that keeps its writing direction to itself. */

@@ -4,10 +4,18 @@ import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startChart } from './chart.ts'
 import { byId, setText, unitOf } from './elements.ts'
-import { type Count, directionOf, parseExactly, showChange, showCount, showGrowth, showUnits } from './format-counts.ts'
-import { showClock, showDays } from './format-time.ts'
+import {
+  directionOf,
+  parseExactly,
+  showChange,
+  showClock,
+  showCount,
+  showDays,
+  showGrowth,
+  showUnits,
+} from './formats.ts'
 import { showLive } from './header.ts'
-import { type ChartNumbers, type Compared, type Numbers, TIME_ZONE } from './numbers-answer.ts'
+import { type ChartNumbers, type Compared, type Count, type Numbers, TIME_ZONE } from './numbers-answer.ts'
 import { type Outcome, poll } from './polling.ts'
 
 /** The rows of a list at first. */

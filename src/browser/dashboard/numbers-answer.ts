@@ -1,4 +1,5 @@
-import type { Count } from './format-counts.ts'
+/** A whole number from the API; a string if a JavaScript number would round it. */
+export type Count = number | string
 
 /** A count, its compared part, and the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {

@@ -1,7 +1,7 @@
 import { pageAddress } from './address.ts'
 import { byId, element, keyText, shape } from './elements.ts'
-import { type Count, directionOf, showCount, showGrowth } from './format-counts.ts'
-import type { ListedCounter } from './numbers-answer.ts'
+import { directionOf, showCount, showGrowth } from './formats.ts'
+import type { Count, ListedCounter } from './numbers-answer.ts'
 
 /** The height of a small chart, and the part of its place that a bar fills. */
 const HEIGHT = 20

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import { type Bindings, OPTIONS } from '../../../src/config/bindings.ts'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig } from '../../../src/config/config.ts'
+import { type Bindings, OPTIONS } from '../../../src/config/read-settings.ts'
 import { problems, read, VALID } from './valid-config.ts'
 
 /** A type without further settings. */

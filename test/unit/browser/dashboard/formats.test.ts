@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type Count,
   directionOf,
   parseExactly,
   readTypedCount,
   showGrowth,
   showUnits,
-} from '../../../../src/browser/dashboard/format-counts.ts'
+} from '../../../../src/browser/dashboard/formats.ts'
+import type { Count } from '../../../../src/browser/dashboard/numbers-answer.ts'
 
 describe('JSON from the API', () => {
   it('is parsed like JSON, but whole numbers that would be rounded become strings with all their digits', () => {
