@@ -81,7 +81,7 @@ export class TokenList {
   readonly #apiToken: string | null
   readonly #named: readonly Token[]
   #owner: Token | undefined
-  /** Valid tokens only, so that strangers cannot fill it. By network: see `findOwner`. */
+  /** Valid tokens only, so that strangers cannot fill it. */
   readonly #accepted = new BoundedMap<Token>(MAX_GENERATION)
 
   constructor({ apiToken, tokens }: { apiToken: string | null; tokens: readonly Token[] }) {
@@ -89,28 +89,26 @@ export class TokenList {
     this.#named = tokens
   }
 
-  /** A token that was accepted from the same network before. */
-  accepted(value: string, network: string): Token | undefined {
-    return this.#accepted.get(`${network} ${value}`)
-  }
-
-  /** A named token. It cannot be guessed, so attempts need no limit. */
-  async findNamed(value: string, network: string): Promise<Token | undefined> {
-    if (!FORM.test(value)) return undefined
+  /**
+   * The token with a value.
+   * @param network where it comes from. Accepted tokens are remembered by network: otherwise, once the owner has used theirs, a right
+   *   guess would pass the limit
+   * @param checkAttempt called before the value is compared with the owner's token, which people may have made up
+   */
+  async find(value: string, network: string, checkAttempt: () => Promise<void>): Promise<Token | undefined> {
+    const id = `${network} ${value}`
+    const known = this.#accepted.get(id)
+    if (known !== undefined) return known
     const hash = await sha256(value)
     let found: Token | undefined
-    for (const token of this.#named) if (isSame(token.hash, hash)) found = token
-    return this.#accept(found, value, network)
-  }
-
-  /**
-   * The owner's token. People may have made it up, so attempts must be limited. The cache is by network: otherwise, once the owner
-   * has used it, a right guess would pass the limit.
-   */
-  async findOwner(value: string, network: string): Promise<Token | undefined> {
-    const owner = await this.#ownerToken()
-    const isOwner = owner !== undefined && isSame(owner.hash, await sha256(value))
-    return this.#accept(isOwner ? owner : undefined, value, network)
+    if (FORM.test(value)) for (const token of this.#named) if (isSame(token.hash, hash)) found = token
+    if (found === undefined) {
+      await checkAttempt()
+      const owner = await this.#ownerToken()
+      if (owner !== undefined && isSame(owner.hash, hash)) found = owner
+    }
+    if (found !== undefined) this.#accepted.set(id, found)
+    return found
   }
 
   async withName(name: string): Promise<Token | undefined> {
@@ -121,11 +119,6 @@ export class TokenList {
     if (this.#apiToken === null) return undefined
     this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(this.#apiToken) }
     return this.#owner
-  }
-
-  #accept(token: Token | undefined, value: string, network: string): Token | undefined {
-    if (token !== undefined) this.#accepted.set(`${network} ${value}`, token)
-    return token
   }
 }
 

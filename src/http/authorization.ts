@@ -52,20 +52,18 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   // Cloudflare overwrites whatever the client sends.
   const address = c.req.header('CF-Connecting-IP') ?? null
   const network = networkOf(address ?? '', 'subscriber') ?? ''
-  const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
   const wrong = ownerTokenProblems(c)
-  // Also of an owner's token that was accepted before, perhaps under another host: a page may have rebound its name to this machine.
-  if (wrong.length > 0 && (known === undefined || known.name === OWNER)) throw new ConfigurationError(wrong)
-  if (known !== undefined) return known
-  if (network !== '') {
-    const isLimited =
-      tokenAttempts.isExceeded(network, Date.now()) || (await exceedsLimit(config.rateLimit, address, 'token '))
-    if (isLimited) {
-      const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
-      throw new Problem('too_many_attempts', detail)
-    }
-  }
-  return tokens.findOwner(value, network)
+  const token = await tokens.find(value, network, async () => {
+    if (wrong.length > 0) throw new ConfigurationError(wrong)
+    if (network === '') return
+    if (!tokenAttempts.isExceeded(network, Date.now()) && !(await exceedsLimit(config.rateLimit, address, 'token ')))
+      return
+    const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
+    throw new Problem('too_many_attempts', detail)
+  })
+  // Also if it was accepted before, perhaps under another host: a page may have rebound its name to this machine.
+  if (token?.name === OWNER && wrong.length > 0) throw new ConfigurationError(wrong)
+  return token
 }
 
 /** Why nobody can use the owner's token: what is wrong with it. */

@@ -54,30 +54,18 @@ export const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
 }
 
 /** What clients and callers are told of a problem. */
-export interface ProblemReport {
-  type: string
-  title: string
-  status: number
-  code: ProblemCode
-  /** What happened this time and what to do about it. */
-  detail: string
-  errors?: readonly FieldError[]
-}
-
-export function reportOf({
-  code,
-  detail,
-  errors = [],
-}: Pick<Problem, 'code' | 'detail'> & Partial<Problem>): ProblemReport {
+export function reportOf({ code, detail, errors = [] }: Pick<Problem, 'code' | 'detail'> & Partial<Problem>) {
   return {
     type: `urn:slotted-counter:problem:${code}`,
     title: PROBLEMS[code],
-    status: STATUSES[code],
+    status: STATUSES[code] as number,
     code,
     detail,
     ...(errors.length > 0 && { errors }),
   }
 }
+
+export type ProblemReport = ReturnType<typeof reportOf>
 
 /** Problems of any request. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
