@@ -1,11 +1,12 @@
 import type { Context, ExecutionContext } from 'hono'
 import { requestId } from 'hono/request-id'
 import { getPath } from 'hono/utils/url'
-import type { Bindings } from './config/bindings.ts'
+import type { Bindings } from './config/read-settings.ts'
 import { type AppEnv, Hono } from './http/hono.ts'
-import { reported } from './http/problem-response.ts'
+import { HttpProblem, reported } from './http/problem-response.ts'
 import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
+import { isLocalHost } from './local-host.ts'
 import { troubleResponse } from './routes/dashboard.ts'
 import { hit } from './routes/hit.ts'
 import { ROUTES } from './routes/route-list.ts'
@@ -48,15 +49,14 @@ function makeApp() {
     const methods = methodsOf(app, c.req.path)
     if (methods.length > 0 && !methods.includes(c.req.method)) {
       const Allow = methods.join(', ')
-      const detail = `This path supports ${Allow}.`
-      return troubleResponse(c, new Problem('method_not_allowed', { detail, headers: { Allow } }))
+      return troubleResponse(c, new HttpProblem('method_not_allowed', `This path supports ${Allow}.`, { Allow }))
     }
     const base = basePathOf(c.env)
     const outside = c.req.path === OUTSIDE && base !== ''
     const detail = outside
       ? `This path is not below ${base}, the base path. If the counter is mounted elsewhere, set basePath to that path.`
-      : 'Nothing is served at this path. A key is one segment: write / as %2F.'
-    return troubleResponse(c, new Problem('not_found', { detail }))
+      : 'The address may be mistyped, or not public any more. In a key, write / as %2F.'
+    return troubleResponse(c, new Problem('not_found', detail))
   })
 
   return app.onError(failed)
@@ -96,7 +96,7 @@ hot.notFound((c) => wholeApp().fetch(c.req.raw, c.env, c.executionCtx))
 /** Whether a request came over a network. Those of other Workers of the account have no address. */
 function isFromOutside({ headers, url }: Request): boolean {
   const address = headers.get('CF-Connecting-IP')
-  return address !== null && !isLoopback(address) && !/^http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/]/.test(url)
+  return address !== null && !isLoopback(address) && !isLocalHost(new URL(url).hostname)
 }
 
 /** Plain http exposes tokens and keys. 308 keeps the method; scripts of other sites may follow it. */

@@ -1,5 +1,5 @@
-import type { Bindings } from './config/bindings.ts'
-import type { Config } from './config/config.ts'
+import { type Config, PRUNING_CRON, ROLL_UP_CRON } from './config/config.ts'
+import type { Bindings } from './config/read-settings.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { pruneNames } from './counters/keys/names.ts'
@@ -43,9 +43,9 @@ type Task = [
 ]
 
 /** What the cron triggers run, in this order. If a task fails, the next ones run nevertheless: other tables must not grow. */
-const TASKS: Record<keyof Config['crons'], readonly Task[]> = {
-  rollUp: [['roll-up', ({ rollUp }) => rollUp.maxStatements, runRollUp]],
-  pruning: [
+const TASKS: Record<string, readonly Task[]> = {
+  [ROLL_UP_CRON]: [['roll-up', ({ rollUp }) => rollUp.maxStatements, runRollUp]],
+  [PRUNING_CRON]: [
     ['salts', () => 1, forgetSalts],
     // At least one page.
     ['slots', ({ pruning, ranges }, sent) => Math.max(pruning.maxStatements - sent, 1 + ranges), pruneSlots],
@@ -67,8 +67,7 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
   const recordTypes = [...config.types.values()].map(({ recordType }) => recordType)
   const db = countStatements(openBackgroundDatabase(isolate))
   const run: Run = { isolate, config, recordTypes, db, at, salts: null, expired: false }
-  const { rollUp, pruning } = config.crons
-  const tasks = cron === rollUp ? TASKS.rollUp : cron === pruning ? TASKS.pruning : [unknownTask(cron, config)]
+  const tasks = TASKS[cron] ?? [unknownTask(cron)]
   const errors: unknown[] = []
   for (const [task, budget, work] of tasks) {
     await work(run, budget(config, db.sent)).catch((error: unknown) => {
@@ -79,8 +78,8 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
   if (errors.length > 0) throw errors[0]
 }
 
-function unknownTask(cron: string, { crons: { rollUp, pruning } }: Config): Task {
-  const message = `no task for cron expression "${cron}": this counter rolls up at "${rollUp}" and prunes at "${pruning}"`
+function unknownTask(cron: string): Task {
+  const message = `no task for cron expression "${cron}": "${ROLL_UP_CRON}" rolls up, "${PRUNING_CRON}" prunes`
   return ['unknown', () => 0, () => Promise.reject(new Error(message))]
 }
 

@@ -1,24 +1,17 @@
-import type { Bindings } from './config/bindings.ts'
+import type { Bindings } from './config/read-settings.ts'
 import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
+import { counterQuery, countersQuery, historyQuery, increment, incrementList, totalQuery } from './openapi/fields.ts'
+import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
-import { counterHistory, type HistoryAnswer, historyQuery } from './service/history.ts'
+import { counterHistory, type HistoryAnswer } from './service/history.ts'
 import { counterOfKey, hashOfKey, listedCounters, spelledPrefix, typeNamed } from './service/named-counters.ts'
-import { type ProblemReport, problemOf } from './service/problem.ts'
-import {
-  counterAnswer,
-  counterQuery,
-  countersQuery,
-  readCounters,
-  readSum,
-  totalAnswer,
-  totalQuery,
-} from './service/read.ts'
-import { increment, incrementList } from './service/shared-fields.ts'
+import { problemOf } from './service/problem.ts'
+import { counterAnswer, readCounters, readSum, totalAnswer } from './service/read.ts'
 
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
 
@@ -101,8 +94,9 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
       return { ok: true, ...(await work(isolateOf(bindings))) } as const
     } catch (error) {
       const problem = problemOf(error)
-      if (problem.status >= 500) log('error', problem.code, { call, error: problem.reason })
-      return { ok: false, ...problem.report } as const
+      const report = reportOf(problem)
+      if (report.status >= 500) log('error', problem.code, { call, error: problem.reason })
+      return { ok: false, ...report } as const
     }
   }
   /** Otherwise what it does before it joins a group would end with the event. */

@@ -1,8 +1,6 @@
 import { BoundedMap } from './bounded-map.ts'
-import type { Bindings } from './config/bindings.ts'
-import { companionsOf } from './config/companions.ts'
 import { readConfig } from './config/config.ts'
-import { ConfigurationError } from './config/mistakes.ts'
+import { type Bindings, ConfigurationError } from './config/read-settings.ts'
 import { AddressCache } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
@@ -15,7 +13,7 @@ import { DatabaseFailure } from './database/errors.ts'
 import { CircuitBreaker, withBreaker, withRetries } from './database/retry-and-breaker.ts'
 import { LatestIgnoredHits } from './hit-reasons.ts'
 import { log } from './log.ts'
-import { TokenList } from './token-list.ts'
+import { TokenList } from './tokens.ts'
 import { Bots } from './visits/bots.ts'
 import { NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
 import { Salts } from './visits/salts.ts'
@@ -84,8 +82,7 @@ function makeIsolate(settings: Settings) {
   const reading = behindBreakers(database)
   const db = withRetries(writing.everywhere)
   const types = [...config.types.values()]
-  const withAlso = types.filter(({ also }) => also !== null)
-  const also = new Map(withAlso.map((type) => [type.recordType, companionsOf(type, types)]))
+  const also = new Map(types.flatMap((type) => (type.also.length === 0 ? [] : [[type.recordType, type.also]])))
   const rules = new Map(types.map((type) => [type.recordType, type]))
   return {
     ...settings,
@@ -95,8 +92,6 @@ function makeIsolate(settings: Settings) {
     /** Those of what writes. */
     breakers: writing.breakers,
     keys: new Keys(writing.dbs, { rules, also, hasQueue: batches !== null, deadlineMs }),
-    /** The types in which the visits of a type count too, by its record type, if there are any. */
-    also,
     counting: new CommitByRange(writing.dbs, {
       deadlineMs,
       classicSlots: new Map(types.flatMap(({ recordType, slots }) => (slots === null ? [] : [[recordType, slots]]))),

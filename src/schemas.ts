@@ -52,27 +52,6 @@ const messageOf =
   ({ path }: v.BaseIssue<unknown>): string =>
     path === undefined ? rule : parseInput(entries[path[0].key as string]!, undefined).issues![0].message
 
-type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
-type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
-
-/** A strict table of settings, with names in snake case in the configuration and in camel case in the code. */
-export function table<const Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.pipe(
-    strictObject(entries, 'must be a table of settings'),
-    v.transform((settings) => {
-      const inCamelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-      const renamed = Object.entries(settings).map(([name, value]) => [inCamelCase(name), value])
-      return Object.fromEntries(renamed) as CamelCased<typeof settings>
-    }),
-  )
-}
-
-/** An optional table, whose settings all have defaults. */
-export function optionalTable<const Entries extends v.ObjectEntries>(entries: Entries) {
-  const settings = table(entries)
-  return v.optional(settings, {} as v.InferInput<typeof settings>)
-}
-
 /** What is said where a schema has no message. valibot's own messages repeat the input. */
 export const MESSAGES: v.Config<v.BaseIssue<unknown>> = {
   message: ({ input, expected }) => (input === undefined ? 'is missing' : `must be a ${expected}`),

@@ -18,20 +18,13 @@ const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{DI}\u2800]|[^\S ]|^ | (?= |$)`
 let parts: RegExp | undefined
 
 /**
- * A text in which invisible characters are spelled, such as those that change the direction of writing.
- * @param spell spells a character by its hexadecimal digits
- */
-export function spellInvisible(text: string, spell: (digits: string) => string): string {
-  parts ??= new RegExp(`(${JOINED})|${INVISIBLE}`, 'gu')
-  return text.replace(parts, (part: string, joined?: string) =>
-    joined === undefined ? spell(part.codePointAt(0)!.toString(16).toUpperCase()) : part,
-  )
-}
-
-/**
- * A key as people are shown it: `a\u{20}` for "a ". Keys come from strangers, and two that differ must not look the same. Data
- * and links have the key itself.
+ * A key as people are shown it: `a\u{20}` for "a ". Keys come from strangers, and two that differ must not look the same, nor may
+ * one change the direction of writing. Data and links have the key itself.
  */
 export function visibleKey(key: string): string {
-  return key === '' ? '(empty)' : spellInvisible(key, (digits) => `\\u{${digits}}`)
+  parts ??= new RegExp(`(${JOINED})|${INVISIBLE}`, 'gu')
+  const spelled = key.replace(parts, (part: string, joined?: string) =>
+    joined === undefined ? `\\u{${part.codePointAt(0)!.toString(16).toUpperCase()}}` : part,
+  )
+  return spelled === '' ? '(empty)' : spelled
 }

@@ -1,7 +1,7 @@
 // Alternatives to the product on the same runtime. Each route counts one hit and responds.
 import { DurableObject } from 'cloudflare:workers'
 import { type Context, Hono } from 'hono'
-import type { Bindings as ProductBindings } from '../../src/config/bindings.ts'
+import type { Bindings as ProductBindings } from '../../src/config/read-settings.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
 import type { Database } from '../../src/database/database.ts'

@@ -1,7 +1,7 @@
 // Baselines for the product: a Hono app without middleware, on the product's driver. Every counting route sends one statement
 // per request and responds after its commit.
 import { type Context, Hono } from 'hono'
-import type { Bindings } from '../../src/config/bindings.ts'
+import type { Bindings } from '../../src/config/read-settings.ts'
 import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { applyBatch, type Batch } from '../../src/counters/write/apply-batch.ts'

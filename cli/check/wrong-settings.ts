@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
-import { readConfig, settingNames } from '../../src/config/config.ts'
+import { PRUNING_CRON, ROLL_UP_CRON, readConfig, SETTING_NAMES } from '../../src/config/config.ts'
 import type { FieldError } from '../../src/schemas.ts'
 import { readToml, type TomlFile, TomlSyntaxError } from './toml-lines.ts'
 
@@ -75,14 +75,13 @@ function inDeployment(deployment: Deployment, at: readonly string[], isMounted: 
     ...Object.fromEntries(ratelimits.map(({ name }) => [name, { limit: unbound }])),
     ...vars,
   }
-  const { config, mistakes } = readConfig(bindings)
+  const { mistakes } = readConfig(bindings)
   const inVars = ({ field, message }: FieldError) => {
     return { path: [...at, 'vars', ...field.split('.')], said: `${field} ${message}` }
   }
-  const known = settingNames()
-  const others = Object.keys(vars).filter((name) => !known.includes(name))
+  const others = Object.keys(vars).filter((name) => !SETTING_NAMES.includes(name))
   const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: 'is not known here' }))
-  const missing = Object.values(config.crons).filter((cron) => !(triggers?.crons ?? []).includes(cron))
+  const missing = [ROLL_UP_CRON, PRUNING_CRON].filter((cron) => !(triggers?.crons ?? []).includes(cron))
   const withoutTrigger = isMounted
     ? []
     : missing.map((cron) => ({

@@ -1,9 +1,8 @@
 // `npm run token`: makes a named token of the API.
 import { randomBytes } from 'node:crypto'
 import { program } from 'commander'
-import { PREFIX, readTokens } from '../../src/config/tokens.ts'
 import type { FieldError } from '../../src/schemas.ts'
-import { sha256 } from '../../src/token-list.ts'
+import { PREFIX, readTokens, sha256 } from '../../src/tokens.ts'
 import { declaredTypes } from '../check/declared-types.ts'
 import { commandName } from '../command-name.ts'
 

@@ -6,7 +6,8 @@ import {
   type Operation,
   problemDocument,
 } from '../../src/openapi/contract.ts'
-import { ANY_REQUEST, BODY, CROSS_SITE, PROBLEMS, type ProblemCode, TOKENS } from '../../src/openapi/problems.ts'
+import { ANY_REQUEST, BODY, CROSS_SITE, STATUSES, TOKENS } from '../../src/openapi/problems.ts'
+import { PROBLEMS, type ProblemCode } from '../../src/service/problem.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */
@@ -52,7 +53,7 @@ function codesOf({ body, path, looseQuery, access, method, problems = [] }: Oper
 function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {
   const statuses = new Map<number, ProblemCode[]>()
   for (const code of codes) {
-    const { status } = PROBLEMS[code]
+    const status = STATUSES[code]
     statuses.set(status, [...(statuses.get(status) ?? []), code])
   }
   return new Map([...statuses].sort(([a], [b]) => a - b))
@@ -99,7 +100,7 @@ function problemOf(
   if (status === 503 || status === 409 || status === 429) names.push('Retry-After')
   const values = examples.map(([name, { summary, answer }]) => [name, { summary, value: answer }])
   return {
-    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code]}.`).join(' '),
     headers: headersOf(schemas, names, examples),
     content: {
       'application/problem+json': {

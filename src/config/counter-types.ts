@@ -8,118 +8,79 @@ import {
   spellingOf,
 } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-key-budgets.ts'
-import { flag, integer, orNull, table, textThat } from '../schemas.ts'
-
-const MAX_TITLE = 60
-const MAX_UNIT = 30
+import { flag, integer, orNull, textThat } from '../schemas.ts'
+import type { TableOf } from './read-settings.ts'
 
 /** A line of text that people see. @param max its characters */
-export const text = (max: number) => {
-  const message = `must be text of 1 to ${max} characters, without line breaks and without spaces around it`
-  const fits = (value: string) =>
-    value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(value)
-  return textThat(message, fits)
+export const text = (max: number) =>
+  textThat(
+    `must be text of 1 to ${max} characters, without line breaks and without spaces around it`,
+    (value) =>
+      value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(value),
+  )
+
+/** A URL of the web in canonical form, without a user, ? and #: what is appended can be told from it, and cannot change its meaning. */
+function canonical(value: string): URL | null {
+  const url = /[?#]/.test(value) ? null : URL.parse(value)
+  const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === ''
+  return isWeb && (url.href === value || url.origin === value) ? url : null
 }
-
-const URL_RULE =
-  'must be the URL to which keys are appended, such as "https://example.com" or "https://example.com/items/", in canonical form, without ? and #'
-
-/** A URL in canonical form, so that the appended key can be separated again. */
-function isBeginning(value: string): boolean {
-  if (!URL.canParse(value) || /[?#]/.test(value)) return false
-  const { protocol, origin, href, username } = new URL(value)
-  return (protocol === 'https:' || protocol === 'http:') && username === '' && (href === value || origin === value)
-}
-
-/** A type's name as a title: "page_view" is "Page view". */
-export function titleOf(name: string): string {
-  return capitalized(name.replaceAll(/[_-]+/g, ' ').trim())
-}
-
-/** A text at the beginning of a line. */
-export function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-/** The page of a key; `null` if it would be on another site, because keys come from strangers. */
-export function pageOf(url: string | null, key: string): string | null {
-  if (url === null) return null
-  const page = url + key
-  return URL.canParse(page) && new URL(page).href.startsWith(`${new URL(url).origin}/`) ? page : null
-}
-
-/** The default `dedupe_seconds`. Of downloads: a double click (COUNTER Code of Practice, release 5, section 7.2). */
-export const DEFAULT_WINDOWS = { page: 0, download: 30 }
-
-const ORIGIN_RULE =
-  'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"'
 
 const origin = textThat(
-  ORIGIN_RULE,
-  (value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
+  'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"',
+  (value) => value === '*' || canonical(value)?.origin === value,
 )
 
-const REDIRECT_RULE =
-  'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #'
+const beginning = textThat(
+  'must be the URL to which keys are appended, such as "https://example.com" or "https://example.com/items/", in canonical form, without ? and #',
+  (value) => canonical(value) !== null,
+)
 
-/** A folder in canonical form, so that an appended key cannot change its meaning. */
-export const folder = textThat(REDIRECT_RULE, (value) => {
-  const host = 'http://host.invalid'
-  const isPath = value.startsWith('/')
-  if (!value.endsWith('/') || /[?#]/.test(value) || !URL.canParse(value, host)) return false
-  const { protocol, href } = new URL(value, host)
-  return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
-})
+const folder = textThat(
+  'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #',
+  (value) => value.endsWith('/') && canonical(/^\/(?!\/)/.test(value) ? `http://host.invalid${value}` : value) !== null,
+)
 
-/** Keys that public requests may create in a minute. */
-const NEW_KEYS_PER_MINUTE = 120
 const NEW_KEYS_RULE = `must be "any", "known", or a list of 1 to ${MAX_PATTERNS} patterns such as "/blog/*"`
+const pattern = textThat(
+  `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
+  (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
+)
+
 const MAX_PER_MINUTE = 1_000_000
 const PER_MINUTE_RULE = `must be a whole number from 0 to ${MAX_PER_MINUTE}, or "unlimited"`
-
-const pattern = v.pipe(
-  v.string('must be a pattern such as "/blog/*"'),
-  v.check(
-    (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
-    `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
-  ),
-)
 
 /** As many as the dashboard can show. */
 const MAX_PREFIXES = 16
 const PREFIXES_RULE = `must be a list of at most ${MAX_PREFIXES} different prefixes of keys, such as "app-"`
-
-const prefix = v.pipe(
-  v.string(PREFIXES_RULE),
-  v.check(
-    (text) => text !== '' && text.isWellFormed() && !text.includes('\0') && byteLength(text) <= MAX_KEY_BYTES,
-    `must have 1 to ${MAX_KEY_BYTES} bytes of UTF-8, without NUL`,
-  ),
+const prefix = textThat(
+  `must have 1 to ${MAX_KEY_BYTES} bytes of UTF-8, without NUL`,
+  (value) => value !== '' && value.isWellFormed() && !value.includes('\0') && byteLength(value) <= MAX_KEY_BYTES,
 )
 
-export const OTHER_RULE = 'must be the name of another type'
-const otherType = v.string(OTHER_RULE)
+const otherType = v.string('must be the name of another type')
+const SPELLING_NAMES = SPELLINGS.map((name) => `"${name}"`).join(', ')
 
-const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
-const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_case"'
-
-/** The upper bound is that of PRUNING.idempotency_hours, with which `readConfig` compares it. */
-export const dedupeSeconds = integer(0, 24 * 365 * 3_600)
+/** The longest `PRUNING.idempotency_hours`, and `dedupe_seconds`. */
+export const MAX_IDEMPOTENCY_HOURS = 24 * 365
 
 /** The settings of a type. */
-const settings = table({
+export const TYPE_SETTINGS = {
   record_type: integer(1, 65_535),
-  /** What is counted, as a heading: "Page views". */
-  title: v.optional(text(MAX_TITLE)),
+  /** What is counted, as a heading: "Page views". By default, the name. */
+  title: orNull(text(60)),
   /** The unit of its counts, in the plural: "views". */
-  unit: v.optional(text(MAX_UNIT), 'counts'),
+  unit: v.optional(text(30), 'counts'),
   /** The unit of the count 1: "view". */
-  unit_one: orNull(text(MAX_UNIT)),
+  unit_one: orNull(text(30)),
   /** What its keys are, in the plural: "pages". */
-  keys: v.optional(text(MAX_UNIT), 'keys'),
+  keys: v.optional(text(30), 'keys'),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
-  url: orNull(textThat(URL_RULE, isBeginning)),
-  same_key: v.optional(v.array(v.picklist(SPELLINGS, `must be one of ${QUOTED}`), `must be a list of ${QUOTED}`), []),
+  url: orNull(beginning),
+  same_key: v.optional(
+    v.array(v.picklist(SPELLINGS, `must be one of ${SPELLING_NAMES}`), `must be a list of ${SPELLING_NAMES}`),
+    [],
+  ),
   new_keys: v.optional(
     v.union(
       [
@@ -130,11 +91,9 @@ const settings = table({
     ),
     'any',
   ),
+  /** Keys that public requests may create in a minute; `null`: any number. */
   new_keys_per_minute: v.pipe(
-    v.optional(
-      v.union([integer(0, MAX_PER_MINUTE, PER_MINUTE_RULE), v.literal('unlimited')], PER_MINUTE_RULE),
-      NEW_KEYS_PER_MINUTE,
-    ),
+    v.optional(v.union([integer(0, MAX_PER_MINUTE, PER_MINUTE_RULE), v.literal('unlimited')], PER_MINUTE_RULE), 120),
     v.transform((value) => (value === 'unlimited' ? null : value)),
   ),
   public: flag,
@@ -144,8 +103,8 @@ const settings = table({
   allowed_origins: v.optional(v.array(origin, 'must be a list of origins'), []),
   /** Slots of each counter; `null`: every writer has its own. */
   slots: orNull(integer(1, 100_000)),
-  /** Seconds within which a visitor counts once; 0: every time; `null`: the route's default. */
-  dedupe_seconds: orNull(dedupeSeconds),
+  /** Seconds within which a visitor counts once; 0: every time; `null`: see `windowOf`. */
+  dedupe_seconds: orNull(integer(0, MAX_IDEMPOTENCY_HOURS * 3_600)),
   /** Whether badges may count their viewers. */
   counting_badge: flag,
   /** The type that counts the same visits once per visitor and window. Its own `also` counts them as well. */
@@ -169,42 +128,63 @@ const settings = table({
   count_automated: flag,
   /** Whether visitors with DNT or Global Privacy Control are left out. */
   respect_do_not_track: flag,
-})
+}
 
-export const counterType = v.pipe(
-  settings,
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
-    const type = dataset.value
-    const wrong = (field: string, message: string) =>
-      addIssue({ path: [{ type: 'object', origin: 'value', input: type, key: field, value: undefined }], message })
-    if (type.countingBadge && !type.public) {
-      wrong('counting_badge', 'needs public = true: everybody sees the count')
-    }
-    if (type.publicPage && !type.public) {
-      wrong('public_page', 'needs public = true')
-    }
-    if (type.visitorsOf === 'prefix' && type.prefixes.length === 0) wrong('visitors_of', 'needs prefixes')
-    if (!fitsLetterCase(type.sameKey, [type.newKeys].flat())) wrong('new_keys', LOWER_CASE_RULE)
-    if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)
-    else if (type.visitorsOf === 'prefix' && type.prefixes.some((text) => spellingOf(text, type.sameKey) !== text)) {
-      wrong('prefixes', 'must be spelled as keys are with `same_key`: "/blog", not "/blog/"')
-    }
-    if (type.visitorsOf === 'prefix' && type.prefixes.some(isFolder)) wrong('prefixes', 'must not be "." or ".."')
-    // Only what pages send is spelled as people read it.
-    if (type.allowedOrigins.length === 0) return
-    for (const [field, texts] of [
-      ['new_keys', [type.newKeys].flat()],
-      ['prefixes', type.prefixes],
-    ] as const) {
-      const escaped = texts.find((text) => pageKey(text) !== text)
-      if (escaped !== undefined) wrong(field, `must be spelled as people read it: "${pageKey(escaped)}"`)
-    }
-  }),
-)
+type TypeSettings = Omit<TableOf<typeof TYPE_SETTINGS>, 'title' | 'also' | 'bots'>
 
 /** A kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export type CounterType = Readonly<Omit<v.InferOutput<typeof counterType>, 'title'> & { name: string; title: string }>
+export interface CounterType extends Readonly<TypeSettings> {
+  readonly name: string
+  readonly title: string
+  /** The types in which its visits count too: that of its `also`, that of the `also` of this one, and so on. */
+  readonly also: readonly CounterType[]
+  /** The type in which its visits by bots count. */
+  readonly bots: CounterType | null
+}
 
-const fitsLetterCase = (sameKey: readonly string[], texts: readonly string[]) =>
-  !sameKey.includes('letter_case') || texts.every((text) => text === text.toLowerCase())
+/** The settings of a type that contradict others of it, each with its rule. */
+export function contradictionsIn(type: TypeSettings): [setting: string, rule: string][] {
+  const { newKeys, prefixes, sameKey } = type
+  const ofPrefix = type.visitorsOf === 'prefix'
+  const rules: [setting: string, isBroken: boolean, rule: string][] = [
+    ['counting_badge', type.countingBadge && !type.public, 'needs public = true: everybody sees the count'],
+    ['public_page', type.publicPage && !type.public, 'needs public = true'],
+    ['visitors_of', ofPrefix && prefixes.length === 0, 'needs prefixes'],
+    ['prefixes', ofPrefix && prefixes.some(isFolder), 'must not be "." or ".."'],
+  ]
+  // Where the type counts hits and prefixes, in the spelling of pages and of whole keys.
+  const spelled = (text: string, isKey: boolean) => {
+    const read = type.allowedOrigins.length === 0 ? text : pageKey(text)
+    return spellingOf(read, isKey ? sameKey : sameKey.filter((name) => name === 'letter_case'))
+  }
+  const patterns = [newKeys].flat()
+  for (const [setting, texts, areKeys] of [
+    ['new_keys', patterns, false],
+    ['prefixes', prefixes, ofPrefix],
+  ] as const) {
+    const other = texts.find((text) => spelled(text, areKeys) !== text)
+    const rule = `must be spelled as keys are counted: ${JSON.stringify(spelled(other ?? '', areKeys))}`
+    rules.push([setting, other !== undefined, rule])
+  }
+  return rules.flatMap(([setting, isBroken, rule]) => (isBroken ? [[setting, rule]] : []))
+}
+
+/** The default `dedupe_seconds`. Of downloads: a double click (COUNTER Code of Practice, release 5, section 7.2). */
+export const DEFAULT_WINDOWS = { page: 0, download: 30 }
+
+/** Seconds within which a visitor of a type counts once; 0: every time. */
+export function windowOf({ dedupeSeconds, redirectTo }: CounterType): number {
+  return dedupeSeconds ?? DEFAULT_WINDOWS[redirectTo === null ? 'page' : 'download']
+}
+
+/** A text at the beginning of a line. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The page of a key; `null` if it would be on another site, because keys come from strangers. */
+export function pageOf(url: string | null, key: string): string | null {
+  if (url === null) return null
+  const page = url + key
+  return URL.canParse(page) && new URL(page).href.startsWith(`${new URL(url).origin}/`) ? page : null
+}

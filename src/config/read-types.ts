@@ -1,105 +1,143 @@
-import * as v from 'valibot'
 import type { FieldError } from '../schemas.ts'
-import type { Bindings } from './bindings.ts'
-import { type CounterType, counterType, DEFAULT_WINDOWS, dedupeSeconds, folder, titleOf } from './counter-types.ts'
-import { readSetting } from './mistakes.ts'
+import { type CounterType, capitalized, contradictionsIn, TYPE_SETTINGS, windowOf } from './counter-types.ts'
+import { isTable, readTable } from './read-settings.ts'
 
 /** What people see of a type. A mistake in it is no reason to count nothing. */
 const SHOWN = ['title', 'unit', 'unit_one', 'keys', 'url', 'public_page']
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 
 /**
- * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them. What is
- * only shown has its default instead. `COUNTERS` has a default only beside `SITES`: without both, variables are probably
- * missing, such as those that environments of wrangler do not inherit.
+ * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them.
  * @param sites the default of `allowed_origins`
+ * @returns `types`, those that are `stopped` with their mistakes, and `all`: both
  */
-export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]) {
-  const tables = tablesOf(COUNTERS === undefined && SITES !== undefined ? DEFAULT_COUNTERS : COUNTERS, mistakes)
-  const types = new Map<string, CounterType>()
-  /** What is wrong with those that are left out. */
+export function readTypes(counters: unknown, sites: readonly string[], mistakes: FieldError[]) {
+  const read = tablesOf(counters, mistakes).map(([name, table]) => readType(name, table, sites))
+  for (const { type, wrong } of read) {
+    const twin = read.find(({ type: other }) => other !== type && other.recordType === type.recordType)
+    if (twin === undefined || type.recordType === undefined) continue
+    const message = `is also that of ${twin.type.name}: every type needs its own`
+    wrong.push({ field: `COUNTERS.${type.name}.record_type`, message })
+  }
+  const usable = new Map<string, UnlinkedType>()
   const stopped = new Map<string, readonly FieldError[]>()
-  /** Every `redirect_to` and `dedupe_seconds` that can be read. */
-  const redirects = new Map<string, string>()
-  const windows = new Map<string, number>()
-  /** Whether no mistake hides another window. */
-  let areWindowsCertain = tables.length > 0
-  const owners = new Map<unknown, string>()
-  for (const [name, settings] of tables) {
-    const wrong: FieldError[] = []
-    if (!NAME.test(name)) {
-      wrong.push({ field: `COUNTERS.${name}`, message: 'must be letters, digits, "_" and "-", starting with a letter' })
-    }
-    const withSites = isTable(settings) ? { allowed_origins: sites, ...settings } : settings
-    const type = readSetting(counterType, withSites, `COUNTERS.${name}`, wrong, null)
-    const stopping = () => wrong.filter(({ field }) => !SHOWN.includes(field.slice(`COUNTERS.${name}.`.length)))
-    const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
-    const window = v.safeParse(dedupeSeconds, dedupe_seconds)
-    if (window.success) windows.set(name, window.output)
-    else if (stopping().length > 0) areWindowsCertain = false
-    const owner = owners.get(record_type)
-    if (owner !== undefined) {
-      wrong.push(sameRecordType(name, owner))
-      // Counts of which type it has cannot be known.
-      const ofOwner = sameRecordType(owner, name)
-      types.delete(owner)
-      stopped.set(owner, [...(stopped.get(owner) ?? []), ofOwner])
-      mistakes.push(ofOwner)
-    } else if (record_type !== undefined) owners.set(record_type, name)
-    const redirect = v.safeParse(folder, redirect_to)
-    if (redirect.success) redirects.set(name, redirect.output)
-    if (stopping().length > 0 || type === null) stopped.set(name, stopping())
-    else types.set(name, { name, ...type, title: type.title ?? titleOf(name) })
+  let areWindowsMeant = read.length > 0
+  for (const { type, names, wrong, table } of read) {
+    const stopping = wrong.filter(({ field }) => !SHOWN.includes(field.slice(`COUNTERS.${type.name}.`.length)))
+    if (stopping.length === 0) usable.set(type.name, { type, names })
+    else stopped.set(type.name, stopping)
+    areWindowsMeant &&= stopping.length === 0 || Object(table).dedupe_seconds === type.dedupeSeconds
     mistakes.push(...wrong)
   }
-  return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows, areWindowsCertain }
+  const all: CounterType[] = read.map(({ type }) => type)
+  linkTypes(usable, new Set(all.map(({ name }) => name)), mistakes)
+  const types = new Map<string, CounterType>([...usable].map(([name, { type }]) => [name, type]))
+  return { types, stopped, all, areWindowsMeant }
 }
 
-function sameRecordType(name: string, other: string): FieldError {
-  return { field: `COUNTERS.${name}.record_type`, message: `is also that of ${other}: every type needs its own` }
-}
-
-function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, settings: unknown][] {
-  const wrong = (message: string) => {
-    mistakes.push({ field: 'COUNTERS', message })
-    return []
+function readType(name: string, table: unknown, sites: readonly string[]) {
+  const at = `COUNTERS.${name}`
+  const wrong: FieldError[] = []
+  if (!NAME.test(name)) {
+    wrong.push({ field: at, message: 'must be letters, digits, "_" and "-", starting with a letter' })
   }
-  if (counters === undefined) {
-    return wrong('is missing: set a table for each type, [vars.COUNTERS.<name>], or SITES for the default types')
+  const withSites = isTable(table) ? { allowed_origins: sites, ...table } : table
+  const { title, also, bots, ...settings } = readTable(TYPE_SETTINGS, withSites, at, wrong)
+  for (const [setting, message] of contradictionsIn(settings)) wrong.push({ field: `${at}.${setting}`, message })
+  const type: UnlinkedType['type'] = {
+    ...settings,
+    name,
+    title: title ?? capitalized(name.replaceAll(/[_-]+/g, ' ').trim()),
+    publicPage: settings.publicPage && settings.public,
+    also: [],
+    bots: null,
   }
-  if (!isTable(counters)) return wrong('must hold a table for each type: [vars.COUNTERS.<name>]')
-  const tables = Object.entries(counters)
-  return tables.length > 0 ? tables : wrong('must name at least one type')
+  return { type, names: { also, bots }, wrong, table }
 }
 
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, table: unknown][] {
+  const tables = isTable(counters) ? Object.entries(counters) : []
+  if (tables.length > 0) return tables
+  const missing = 'is missing: set a table for each type, [vars.COUNTERS.<name>], or SITES for the default types'
+  const message = isTable(counters)
+    ? 'must name at least one type'
+    : 'must hold a table for each type: [vars.COUNTERS.<name>]'
+  mistakes.push({ field: 'COUNTERS', message: counters === undefined ? missing : message })
+  return []
 }
 
-/** Seconds of the longest window in which a visitor counts once. */
-export function longestOf(windows: ReadonlyMap<string, number>): number {
-  return Math.max(DEFAULT_WINDOWS.download, ...windows.values())
+/** A type that is not linked yet, with the names in its `also` and `bots`. */
+interface UnlinkedType {
+  type: { -readonly [Name in keyof CounterType]: CounterType[Name] }
+  names: { also: string | null; bots: string | null }
 }
-
-const RULE = 'must be sites such as "https://blog.example, https://shop.example", without paths'
 
 /**
- * Reads `SITES`, the default of `allowed_origins`: text, because people type it into a form. Capitals and slashes at the end are
- * accepted. A wrong site is left out.
+ * Links types with those that they name. A link by which visits cannot be counted is listed in `mistakes` and left out. One to a
+ * type that was left out for its own mistakes is only left out.
+ * @param declared the names of all types
  */
-export function readSites(sites: unknown, mistakes: FieldError[]): string[] {
-  if (sites === undefined) return []
-  const origins = typeof sites === 'string' ? sites.split(/[\s,]+/).filter((site) => site !== '') : ['']
-  const read = origins.map(originOf)
-  if (read.includes(null)) mistakes.push({ field: 'SITES', message: RULE })
-  return read.filter((origin) => origin !== null)
+function linkTypes(
+  read: ReadonlyMap<string, UnlinkedType>,
+  declared: ReadonlySet<string>,
+  mistakes: FieldError[],
+): void {
+  const all = [...read.values()]
+  const isNamed = ({ type: { name } }: UnlinkedType) => all.some(({ names }) => names.also === name)
+  const chainOf = ({ names }: UnlinkedType, chain: UnlinkedType[] = []): UnlinkedType[] => {
+    const next = read.get(names.also ?? '')
+    return next === undefined || chain.includes(next) ? chain : chainOf(next, [...chain, next])
+  }
+  const wrongLinks = (setting: 'also' | 'bots', problemOf: (one: UnlinkedType, other: UnlinkedType) => string | null) =>
+    all.filter((one) => {
+      const name = one.names[setting]
+      const other = read.get(name ?? '')
+      if (name === null || (other === undefined && declared.has(name))) return false
+      const message = other === undefined ? 'must be the name of another type' : problemOf(one, other)
+      if (message !== null) mistakes.push({ field: `COUNTERS.${one.type.name}.${setting}`, message })
+      return message !== null
+    })
+  const wrongAlso = wrongLinks('also', (one, other) =>
+    chainOf(one).includes(one)
+      ? 'must not lead back to its own type'
+      : (keysProblem(one, other) ?? windowsProblem(one.type, other.type)),
+  )
+  const wrongBots = wrongLinks('bots', (one, other) => {
+    if (other === one) return 'must be the name of another type'
+    if (other.names.also !== null) return `cannot be chained: COUNTERS.${other.type.name} has \`also\` as well`
+    // It would count bots among the visitors.
+    if (isNamed(other)) return `needs a type that no other names in \`also\`: COUNTERS.${other.type.name}`
+    return keysProblem(one, other)
+  })
+  for (const one of declared.size === read.size ? all : []) {
+    if (one.type.visitorsOf === 'page' || isNamed(one)) continue
+    const message = 'needs another type that names this one in `also`'
+    mistakes.push({ field: `COUNTERS.${one.type.name}.visitors_of`, message })
+  }
+  for (const { names } of wrongAlso) names.also = null
+  for (const { names } of wrongBots) names.bots = null
+  for (const one of all) {
+    one.type.also = chainOf(one).map(({ type }) => type)
+    one.type.bots = read.get(one.names.bots ?? '')?.type ?? null
+  }
 }
 
-function originOf(site: string): string | null {
-  if (site === '*') return site
-  if (!URL.canParse(site)) return null
-  const { origin, href } = new URL(site)
-  return /^https?:/.test(origin) && href === `${origin}/` ? origin : null
+/** The same key must be the same record id in both, except of a site at the end of a chain. */
+function keysProblem({ type }: UnlinkedType, { type: other, names }: UnlinkedType): string | null {
+  const [own, others] = [type, other].map(({ sameKey }) => sameKey.toSorted().join())
+  if (own === others || (other.visitorsOf === 'site' && names.also === null)) return null
+  return `needs a type with the same keys: COUNTERS.${type.name}.same_key and COUNTERS.${other.name}.same_key differ`
+}
+
+function windowsProblem(type: CounterType, other: CounterType): string | null {
+  const [setting, seconds] = [`COUNTERS.${other.name}.dedupe_seconds`, other.dedupeSeconds ?? 0]
+  if (seconds === 0) return `needs a type that counts a visitor once: set ${setting}`
+  const ownSeconds = windowOf(type)
+  // Otherwise a repeat in this type could be new in the other.
+  if (ownSeconds === 0 || seconds % ownSeconds === 0) return null
+  const own =
+    type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `COUNTERS.${type.name}.dedupe_seconds`
+  return `needs nested windows: ${setting} must be a multiple of ${own}`
 }
 
 /** What is counted with `SITES` alone: then every variable is a string, as the form of the deploy button needs it. */

@@ -1,14 +1,15 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
-import { ConfigurationError, underOwnNames } from '../config/mistakes.ts'
-import { includes, OWNER, type Scope, shortTokenProblem, type Token } from '../config/tokens.ts'
+import { ConfigurationError, underOwnNames } from '../config/read-settings.ts'
 import type { FieldError } from '../schemas.ts'
 import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
-import { subscriberOf } from '../visits/network.ts'
-import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
+import { includes, OWNER, type Scope, shortTokenProblem, type Token } from '../tokens.ts'
+import { networkOf } from '../visits/network.ts'
+import { exceedsLimit } from '../visits/rate-limit.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
+import { HttpProblem } from './problem-response.ts'
 
 /** Checks the scope for what concerns all types: the token must not be limited to some. @throws {Problem} 401, 403 or 429 */
 export async function authorizeForAll(c: Context<AppEnv>, needed: Scope): Promise<void> {
@@ -29,15 +30,15 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
   const header = c.req.header('Authorization')
   if (header === undefined) {
     const token = await sessionToken(c)
-    if (token === null) throw unauthorized('Send Authorization: Bearer <API_TOKEN>.')
+    if (token === null) throw challenge('unauthorized', 'Send Authorization: Bearer <API_TOKEN>.')
     if (['GET', 'HEAD'].includes(c.req.method) || isFromOwnPage(c)) return token
     const detail =
       'A session cookie can change things only from the dashboard’s own origin. Programs send Authorization: Bearer <API_TOKEN>.'
-    throw new Problem('cross_site_request', { detail })
+    throw new Problem('cross_site_request', detail)
   }
   const value = /^Bearer +(\S+)$/i.exec(header)?.[1]
   const token = value === undefined ? undefined : await recognize(c, value)
-  if (token === undefined) throw unauthorized('Unknown token.', ', error="invalid_token"')
+  if (token === undefined) throw challenge('unauthorized', 'Unknown token.', ', error="invalid_token"')
   return token
 }
 
@@ -50,18 +51,19 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const { tokens, tokenAttempts, config } = c.get('isolate')
   // Cloudflare overwrites whatever the client sends.
   const address = c.req.header('CF-Connecting-IP') ?? null
-  const network = subscriberOf(address ?? '') ?? ''
-  const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
+  const network = networkOf(address ?? '', 'subscriber') ?? ''
   const wrong = ownerTokenProblems(c)
-  // Also of an owner's token that was accepted before, perhaps under another host: a page may have rebound its name to this machine.
-  if (wrong.length > 0 && (known === undefined || known.name === OWNER)) throw new ConfigurationError(wrong)
-  if (known !== undefined) return known
-  if (network !== '') {
-    const wait = tokenAttempts.take(network, Date.now())
-    if (wait > 0) throw tooManyAttempts(wait)
-    if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LONGEST_PERIOD)
-  }
-  return tokens.findOwner(value, network)
+  const token = await tokens.find(value, network, async () => {
+    if (wrong.length > 0) throw new ConfigurationError(wrong)
+    if (network === '') return
+    if (!tokenAttempts.isExceeded(network, Date.now()) && !(await exceedsLimit(config.rateLimit, address, 'token ')))
+      return
+    const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
+    throw new Problem('too_many_attempts', detail)
+  })
+  // Also if it was accepted before, perhaps under another host: a page may have rebound its name to this machine.
+  if (token?.name === OWNER && wrong.length > 0) throw new ConfigurationError(wrong)
+  return token
 }
 
 /** Why nobody can use the owner's token: what is wrong with it. */
@@ -83,35 +85,20 @@ export function checkScope(c: Context<AppEnv>, needed: Scope): void {
 /** Checks that the request's token, if it has one, covers the types. @throws {Problem} 403 */
 export function checkTypes(c: Context<AppEnv>, ...names: readonly string[]): void {
   const token = c.get('token')
-  if (token === undefined || token.types === null) return
-  const other = names.find((name) => !token.types!.has(name))
+  if (!token?.types) return
+  const { name, scope, types } = token
+  const other = names.find((name) => !types.has(name))
   if (other === undefined) return
-  const limits = [...token.types].join(', ')
-  throw insufficient(
-    token.scope,
-    `This needs a token for the type ${other}. The token “${token.name}” is limited to ${limits}.`,
-  )
+  const limits = [...types].join(', ')
+  throw insufficient(scope, `This needs a token for the type ${other}. The token “${name}” is limited to ${limits}.`)
 }
 
 function insufficient(needed: Scope, detail: string): Problem {
-  return new Problem('insufficient_scope', {
-    detail,
-    headers: { 'WWW-Authenticate': `Bearer realm="slotted-counter", error="insufficient_scope", scope="${needed}"` },
-  })
+  return challenge('insufficient_scope', detail, `, error="insufficient_scope", scope="${needed}"`)
 }
 
-function unauthorized(detail: string, error = ''): Problem {
-  return new Problem('unauthorized', {
-    detail,
-    headers: { 'WWW-Authenticate': `Bearer realm="slotted-counter"${error}` },
-  })
-}
-
-function tooManyAttempts(seconds: number): Problem {
-  return new Problem('too_many_attempts', {
-    detail: 'Too many unknown tokens from your network. This one was not checked. Try again later.',
-    headers: { 'Retry-After': String(seconds) },
-  })
+function challenge(code: 'unauthorized' | 'insufficient_scope', detail: string, more = ''): Problem {
+  return new HttpProblem(code, detail, { 'WWW-Authenticate': `Bearer realm="slotted-counter"${more}` })
 }
 
 /** Whether the request has a valid token of any scope. */

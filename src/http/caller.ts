@@ -1,10 +1,8 @@
 import type { Context } from 'hono'
 import type { Caller } from '../service/caller.ts'
-import type { Visitor } from '../service/count-visit.ts'
 import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
 import { problemOf } from '../service/problem.ts'
 import { isAuthorized } from './authorization.ts'
-import { isMarked } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
 
 /** The request as a caller of the services. */
@@ -16,20 +14,6 @@ export function callerOf(c: Context<AppEnv>): Caller {
     waitUntil: (work) => c.executionCtx.waitUntil(work),
     hasToken: () => isAuthorized(c),
     wantsFresh: /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? ''),
-  }
-}
-
-/** Who sent the request. */
-export function visitorOf(c: Context<AppEnv>): Visitor {
-  const { headers } = c.req.raw
-  return {
-    address: headers.get('CF-Connecting-IP'),
-    agent: headers.get('User-Agent') ?? '',
-    // Most requests have no cookie.
-    marked: headers.has('Cookie') && isMarked(c),
-    // Hono calls the handler of GET for HEAD too.
-    isHead: c.req.method === 'HEAD',
-    headers,
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
-import { ConfigurationError } from '../config/mistakes.ts'
-import type { Token } from '../config/tokens.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
+import type { Token } from '../tokens.ts'
 import type { AppEnv } from './hono.ts'
 import { basePathOf } from './url.ts'
 
@@ -14,20 +14,18 @@ const ZONE_FORM = /^[A-Za-z][\w+/-]{0,62}$/
 
 /** Signs in the browser for 12 hours, or until the token changes. The cookie holds the end and the token's name, signed. */
 export async function startSession(c: Context<AppEnv>, token: Token): Promise<void> {
-  const { name, options } = cookieOf(c, 'session')
-  const ends = Math.floor(Date.now() / 1_000) + SESSION
   const { config, mistakes } = c.get('isolate')
   if (config.databaseUrl === null) throw new ConfigurationError(mistakes)
+  const { name, options } = cookieOf(c, 'session')
+  const ends = Math.floor(Date.now() / 1_000) + SESSION
   const secret = sessionSecret(config.databaseUrl, new URL(c.req.url).host, token)
   await setSignedCookie(c, name, `${ends}-${token.name}`, secret, { ...options, maxAge: SESSION })
 }
 
 /** Signs the browser out, and lets it forget its time zone. */
 export function endSession(c: Context<AppEnv>): void {
-  for (const kind of ['session', 'zone'] as const) {
-    const { name, options } = cookieOf(c, kind)
-    deleteCookie(c, name, options)
-  }
+  write(c, 'session', null)
+  write(c, 'zone', null)
 }
 
 /** The token with which the browser is signed in; `null` if it is not. */
@@ -63,58 +61,56 @@ export function sessionSecret(databaseUrl: string, host: string, { hash }: Pick<
 }
 
 /**
- * Keeps the cookies of several counters on one host apart: the base path in their names. Not in their `Path`, because the prefix
- * `__Host-` needs the path `/` (RFC 6265bis, section 4.1.3.2).
+ * The name of the session's cookie over https. The base path keeps the cookies of several counters on one host apart. It is not in
+ * their `Path`, because the prefix `__Host-` needs the path `/` (RFC 6265bis, section 4.1.3.2).
  */
-function cookieSuffix(base: string): string {
-  return base.replaceAll('/', '.')
+export function sessionCookie(base: string): string {
+  return `__Host-session${base.replaceAll('/', '.')}`
 }
 
-/** The name of the session's cookie over https. */
-export function sessionCookie(base: string): string {
-  return `__Host-session${cookieSuffix(base)}`
-}
+type Kind = 'session' | 'own-visits' | 'zone'
 
 /**
  * Name and attributes of a cookie. Over https, the prefix keeps other hosts of the domain from setting it. Over http, several
  * instances may run on one machine, and browsers ignore the port of a cookie. Lax, so that links from other sites send it;
  * `isFromOwnPage` guards requests that change something.
  */
-function cookieOf(
-  c: Context<AppEnv>,
-  kind: 'session' | 'own-visits' | 'zone',
-): { name: string; options: CookieOptions } {
+function cookieOf(c: Context<AppEnv>, kind: Kind): { name: string; options: CookieOptions } {
   const { protocol, port } = new URL(c.req.url)
   const secure = protocol === 'https:'
-  const suffix = cookieSuffix(basePathOf(c.env))
   const local = kind === 'session' ? `session-${port || '80'}` : kind
-  return {
-    name: (secure ? `__Host-${kind}` : local) + suffix,
-    options: { path: '/', httpOnly: true, sameSite: 'Lax', secure },
-  }
+  const name = sessionCookie(basePathOf(c.env)).replace('__Host-session', secure ? `__Host-${kind}` : local)
+  return { name, options: { path: '/', httpOnly: true, sameSite: 'Lax', secure } }
+}
+
+function read(c: Context<AppEnv>, kind: Kind): string | undefined {
+  return getCookie(c, cookieOf(c, kind).name)
+}
+
+/** @param value `null` deletes the cookie */
+function write(c: Context<AppEnv>, kind: Kind, value: string | null): void {
+  const { name, options } = cookieOf(c, kind)
+  if (value === null) deleteCookie(c, name, options)
+  else setCookie(c, name, value, { ...options, maxAge: LONGEST })
 }
 
 /** Whether the browser's visits do not count. */
 export function isMarked(c: Context<AppEnv>): boolean {
-  return getCookie(c, cookieOf(c, 'own-visits').name) === '1'
+  return read(c, 'own-visits') === '1'
 }
 
 /** Keeps the browser's visits from being counted, or counts them again. Not signed: anybody may choose not to be counted. */
 export function setMark(c: Context<AppEnv>, marked: boolean): void {
-  const { name, options } = cookieOf(c, 'own-visits')
-  if (marked) setCookie(c, name, '1', { ...options, maxAge: LONGEST })
-  else deleteCookie(c, name, options)
+  write(c, 'own-visits', marked ? '1' : null)
 }
 
 /** The browser's time zone, as it last sent it; `undefined` if it never has. */
 export function visitorZone(c: Context<AppEnv>): string | undefined {
-  const zone = getCookie(c, cookieOf(c, 'zone').name)
+  const zone = read(c, 'zone')
   return zone !== undefined && ZONE_FORM.test(zone) ? zone : undefined
 }
 
 /** Lets the browser keep its time zone, so that the next page can contain its numbers. */
 export function keepVisitorZone(c: Context<AppEnv>, zone: string): void {
-  if (!ZONE_FORM.test(zone) || zone === visitorZone(c)) return
-  const { name, options } = cookieOf(c, 'zone')
-  setCookie(c, name, zone, { ...options, maxAge: LONGEST })
+  if (ZONE_FORM.test(zone) && zone !== visitorZone(c)) write(c, 'zone', zone)
 }

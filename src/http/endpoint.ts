@@ -105,7 +105,7 @@ function partsReader<O extends Operation>({ path, access, query = () => ({}), lo
         parts.counter = await counterOfKey(c.get('isolate').addresses, type, key)
       }
     }
-    if (!looseQuery) parts.query = readQuery(c, query)
+    if (!looseQuery) parts.query = readQuery(c.req.url, query)
     if (body !== undefined) parts.body = await readJson(c, body)
     return parts as Parts<O>
   }

@@ -1,9 +1,9 @@
 import type { Hono as HonoClass } from 'hono'
 import { HonoBase } from 'hono/hono-base'
 import { TrieRouter } from 'hono/router/trie-router'
-import type { Bindings } from '../config/bindings.ts'
-import type { Token } from '../config/tokens.ts'
+import type { Bindings } from '../config/read-settings.ts'
 import type { Isolate } from '../isolate.ts'
+import type { Token } from '../tokens.ts'
 
 /** What handlers find on Hono's context. */
 export interface AppEnv {

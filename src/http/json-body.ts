@@ -3,6 +3,7 @@ import type * as v from 'valibot'
 import { check } from '../service/check-input.ts'
 import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
+import { HttpProblem } from './problem-response.ts'
 
 interface BodyOf<Schema> {
   schema: () => Schema
@@ -70,20 +71,18 @@ export async function readText(c: Context<AppEnv>, maxBytes: number): Promise<st
 function checkMediaType(c: Context<AppEnv>, accepted: readonly string[]): void {
   const header = c.req.raw.headers.get('Content-Type')
   if (header !== null && accepted.includes(header.split(';')[0]!.trim().toLowerCase())) return
-  throw new Problem('unsupported_media_type', {
-    detail: `Send the body with Content-Type: ${accepted.join(' or ')}.`,
-    headers: { Accept: accepted.join(', ') },
-  })
+  const detail = `Send the body with Content-Type: ${accepted.join(' or ')}.`
+  throw new HttpProblem('unsupported_media_type', detail, { Accept: accepted.join(', ') })
 }
 
 function malformed(): Problem {
-  return new Problem('malformed_body', { detail: 'The body must be one JSON value in UTF-8.' })
+  return new Problem('malformed_body', 'The body must be one JSON value in UTF-8.')
 }
 
 function tooLarge(maxBytes: number): Problem {
-  return new Problem('body_too_large', { detail: `The body may have at most ${maxBytes} bytes.` })
+  return new Problem('body_too_large', `The body may have at most ${maxBytes} bytes.`)
 }
 
 function cutOff(): never {
-  throw new Problem('malformed_body', { detail: 'The body ended before it was complete.' })
+  throw new Problem('malformed_body', 'The body ended before it was complete.')
 }

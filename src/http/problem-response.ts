@@ -1,23 +1,49 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { log } from '../log.ts'
-import { type Problem, problemOf } from '../service/problem.ts'
+import { RETRY_AFTER, reportOf, STATUSES } from '../openapi/problems.ts'
+import { Problem, type ProblemCode, problemOf } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
+
+/** A problem whose answer has further headers. */
+export class HttpProblem extends Problem {
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    headers: Readonly<Record<string, string>>,
+    errors?: Problem['errors'],
+  ) {
+    super(code, detail, { errors })
+    this.headers = headers
+  }
+}
+
+/** The status and the headers of the answer to a problem. */
+export function answerTo(problem: Problem) {
+  const seconds = RETRY_AFTER[problem.code]
+  return {
+    status: STATUSES[problem.code],
+    headers: {
+      'Cache-Control': 'no-store',
+      ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
+      ...(problem instanceof HttpProblem && problem.headers),
+    },
+  }
+}
 
 /** The problem document (RFC 9457), with the headers that the response already has (request id, CORS). */
 export function problemResponse(c: Context<AppEnv>, problem: Problem): Response {
-  const document = { ...problem.report, requestId: c.get('requestId') }
-  return c.body(JSON.stringify(document), problem.status, {
-    'Content-Type': 'application/problem+json',
-    'Cache-Control': 'no-store',
-    ...problem.details.headers,
-  })
+  const { status, headers } = answerTo(problem)
+  const document = { ...reportOf(problem), requestId: c.get('requestId') }
+  return c.body(JSON.stringify(document), status, { 'Content-Type': 'application/problem+json', ...headers })
 }
 
 /** The problem of an error. Logs it if it is not the client's fault. */
 export function reported(c: Context<AppEnv>, error: unknown): Problem {
   const problem = problemOf(error)
-  if (problem.status >= 500) logFailure(c, problem)
+  if (STATUSES[problem.code] >= 500) logFailure(c, problem)
   return problem
 }
 
@@ -43,7 +69,7 @@ export function saidOf(c: Context<AppEnv>, error: unknown): string {
 
 /** The value of `X-Hit` for an error. */
 export function hitOf(error: unknown): string {
-  const { code, details } = problemOf(error)
-  if (code === 'outcome_unknown') return 'unknown'
-  return details.headers?.['X-Hit'] ?? `ignored; reason=${code}`
+  const problem = problemOf(error)
+  if (problem.code === 'outcome_unknown') return 'unknown'
+  return (problem instanceof HttpProblem && problem.headers['X-Hit']) || `ignored; reason=${problem.code}`
 }

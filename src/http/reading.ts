@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { cors } from 'hono/cors'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { Problem } from '../service/problem.ts'
-import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
+import { exceedsLimit } from '../visits/rate-limit.ts'
 import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './hono.ts'
 
@@ -56,8 +56,6 @@ export async function limitReading(c: Context<AppEnv>, totals = 0): Promise<void
     exceeded = await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null)
   }
   if (!exceeded) return
-  throw new Problem('too_many_requests', {
-    detail: 'Your network reads counters too often. Wait a minute, or send the API token.',
-    headers: { 'Retry-After': String(LONGEST_PERIOD) },
-  })
+  const detail = 'Your network reads counters too often. Wait a minute, or send the API token.'
+  throw new Problem('too_many_requests', detail)
 }

@@ -2,8 +2,8 @@ import type { Context } from 'hono'
 import { routePath } from 'hono/route'
 import type * as v from 'valibot'
 import { BoundedMap } from '../bounded-map.ts'
-import { BASE_PATH_FORM, type Bindings } from '../config/bindings.ts'
 import type { CounterType } from '../config/counter-types.ts'
+import { BASE_PATH_FORM, type Bindings } from '../config/read-settings.ts'
 import type { FieldError } from '../schemas.ts'
 import { checkParameters, parameterOf } from '../service/check-input.ts'
 import { configuredType } from '../service/named-counters.ts'
@@ -34,9 +34,8 @@ export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): 
   if (type !== undefined) return type
   // Not the others: strangers must not learn what is counted.
   const known = [...c.get('isolate').config.types.values()].filter((known) => known.public).map(({ name }) => name)
-  throw new Problem('unknown_type', {
-    detail: `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`,
-  })
+  const detail = `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`
+  throw new Problem('unknown_type', detail)
 }
 
 /** What follows the type, still encoded: a segment, or all for `*`. Hono's parameter would hide invalid encoding. */
@@ -54,25 +53,8 @@ export function decodeKey(raw: string): string {
   try {
     return decodeURIComponent(raw)
   } catch {
-    throw new Problem('malformed_key', { detail: 'The key in the path must be percent-encoded UTF-8.' })
+    throw new Problem('malformed_key', 'The key in the path must be percent-encoded UTF-8.')
   }
-}
-
-/**
- * Reads the query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
- * @param shape makes the schemas, of strings or lists of strings; always the same function for a path
- * @throws {Problem} 400 or 422
- */
-export function readQuery<Shape extends v.ObjectEntries>(c: Context<AppEnv>, shape: () => Shape) {
-  return parse(c.req.url, shape, false)
-}
-
-/**
- * `readQuery` for images: it ignores unknown parameters, such as `?v=2` to get past a cache.
- * @throws {Problem} 400 or 422
- */
-export function readImageQuery<Shape extends v.ObjectEntries>(c: Context<AppEnv>, shape: () => Shape) {
-  return parse(c.req.url, shape, true)
 }
 
 /** URLs in one generation of the cache; it holds two. */
@@ -80,22 +62,25 @@ const MAX_GENERATION = 500
 /** Characters of the longest URL that is cached. */
 const MAX_LENGTH = 512
 
-/**
- * `readQuery` with a cache, for paths with few different query strings. It saves a tenth of the cost of a hit.
- * @param ignoresUnknown as `readImageQuery`
- */
+/** `readQuery` with a cache, for paths with few different query strings. It saves a tenth of the cost of a hit. */
 export function rememberedQueries<Shape extends v.ObjectEntries>(shape: () => Shape, ignoresUnknown = false) {
-  const read = new BoundedMap<Readonly<ReturnType<typeof parse<Shape>>>>(MAX_GENERATION)
+  const read = new BoundedMap<Readonly<ReturnType<typeof readQuery<Shape>>>>(MAX_GENERATION)
   return (url: string) => {
     const known = read.get(url)
     if (known !== undefined) return known
-    const parsed = parse(url, shape, ignoresUnknown)
+    const parsed = readQuery(url, shape, ignoresUnknown)
     if (url.length <= MAX_LENGTH) read.set(url, parsed)
     return parsed
   }
 }
 
-function parse<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, ignoresUnknown: boolean) {
+/**
+ * Reads the query string of a URL strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
+ * @param shape makes the schemas, of strings or lists of strings; always the same function for a path
+ * @param ignoresUnknown for images: `?v=2` gets past a cache
+ * @throws {Problem} 400 or 422
+ */
+export function readQuery<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, ignoresUnknown = false) {
   const begin = url.indexOf('?')
   const pairs = begin === -1 ? [] : url.slice(begin + 1).split('&')
   const parameters = new Map<string, string | string[]>()
@@ -108,7 +93,7 @@ function parse<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, i
     if (ignoresUnknown && schema === undefined) continue
     const value = decode(rest.join('='))
     if (name === undefined || value === undefined) {
-      throw new Problem('malformed_query', { detail: 'The query string must be percent-encoded UTF-8.' })
+      throw new Problem('malformed_query', 'The query string must be percent-encoded UTF-8.')
     }
     if (schema?.type === 'array') parameters.set(name, [...(parameters.get(name) ?? []), value])
     else if (schema === undefined || !parameters.has(name)) parameters.set(name, value)

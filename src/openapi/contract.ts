@@ -1,7 +1,9 @@
 import type { TypedResponse } from 'hono'
 import * as v from 'valibot'
 import { HIT_REASONS } from '../hit-reasons.ts'
-import { hitProblems, PROBLEMS, type ProblemCode } from './problems.ts'
+import { MAX_IDEMPOTENCY_KEY } from '../service/named-counters.ts'
+import { PROBLEMS, type ProblemCode } from '../service/problem.ts'
+import { hitProblems, STATUSES } from './problems.ts'
 
 /** The chapters of the API, in the order of the documentation. */
 export const TAGS = {
@@ -173,9 +175,6 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS
 
-/** The maximum length of an `Idempotency-Key`, in characters. */
-export const MAX_IDEMPOTENCY_KEY = 255
-
 const idempotencyKey = (period: string, otherContents: string) =>
   described(
     v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_IDEMPOTENCY_KEY)),
@@ -214,7 +213,7 @@ function problemSchema() {
       status: described(whole, 'The HTTP status.'),
       code: described(
         v.picklist(codes),
-        `Stable: use it to tell problems apart. ${codes.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
+        `Stable: use it to tell problems apart. ${codes.map((code) => `\`${code}\` (${STATUSES[code]}): ${PROBLEMS[code]}.`).join(' ')}`,
       ),
       detail: described(v.string(), 'What happened this time and what to do about it.'),
       errors: described(

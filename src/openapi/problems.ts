@@ -1,45 +1,71 @@
-/** All problems by their stable code. */
-export const PROBLEMS = {
-  malformed_body: { status: 400, title: 'The body is malformed' },
-  malformed_query: { status: 400, title: 'The query string is not percent-encoded UTF-8' },
-  malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },
-  unauthorized: { status: 401, title: 'A valid API token is required' },
-  insufficient_scope: { status: 403, title: 'The token lacks the required scope or type' },
-  cross_site_request: { status: 403, title: 'Cross-site request refused' },
-  not_found: { status: 404, title: 'Nothing is served at this path' },
-  unknown_type: { status: 404, title: 'The counter type is not configured' },
-  no_such_counter: { status: 404, title: 'The counter does not exist' },
-  method_not_allowed: { status: 405, title: 'This path does not support this method' },
-  overtaken: { status: 409, title: 'Concurrent changes won every time' },
-  counter_exists: { status: 409, title: 'The key already has a counter' },
-  count_not_below: { status: 409, title: 'The count is not below the given number' },
-  different_ranges: { status: 409, title: 'The counters are in different ranges' },
-  too_many_pending: { status: 409, title: 'The counter has too many pending slots' },
-  deploy_request_needed: { status: 409, title: 'This branch accepts schema changes from deploy requests only' },
-  setup_stopped: { status: 409, title: 'The tables cannot be made' },
-  rollup_running: { status: 409, title: 'Another roll-up is running' },
-  body_too_large: { status: 413, title: 'The body is too large' },
-  unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
-  invalid_request: { status: 422, title: 'The request has invalid fields' },
-  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
-  count_out_of_range: { status: 422, title: 'The count would exceed a 64-bit integer' },
-  history_too_large: { status: 422, title: 'The counter has too much history' },
-  too_many_keys: { status: 422, title: 'Too many counters to add up' },
-  too_many_attempts: { status: 429, title: 'Too many unknown tokens from this network' },
-  too_many_requests: { status: 429, title: 'Too many requests from this network' },
-  internal_error: { status: 500, title: 'Internal error' },
-  configuration_invalid: { status: 503, title: 'The configuration has errors' },
-  database_unavailable: { status: 503, title: 'The database is unavailable' },
-  database_not_ready: { status: 503, title: 'The database lacks tables that this version needs' },
-  too_few_ranges: { status: 503, title: 'The keyspace has more shards than SHARDING.ranges' },
-  overloaded: { status: 503, title: 'Too many requests are waiting for the database' },
-  outcome_unknown: { status: 503, title: 'The outcome is unknown' },
-} as const satisfies Record<
-  string,
-  { status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503; title: string }
->
+import type { FieldError } from '../schemas.ts'
+import { PROBLEMS, type Problem, type ProblemCode } from '../service/problem.ts'
 
-export type ProblemCode = keyof typeof PROBLEMS
+/** The HTTP status of each problem. */
+export const STATUSES = {
+  malformed_body: 400,
+  malformed_query: 400,
+  malformed_key: 400,
+  unauthorized: 401,
+  insufficient_scope: 403,
+  cross_site_request: 403,
+  not_found: 404,
+  unknown_type: 404,
+  no_such_counter: 404,
+  method_not_allowed: 405,
+  overtaken: 409,
+  counter_exists: 409,
+  count_not_below: 409,
+  different_ranges: 409,
+  too_many_pending: 409,
+  deploy_request_needed: 409,
+  setup_stopped: 409,
+  rollup_running: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  invalid_request: 422,
+  idempotency_key_reused: 422,
+  count_out_of_range: 422,
+  history_too_large: 422,
+  too_many_keys: 422,
+  too_many_attempts: 429,
+  too_many_requests: 429,
+  internal_error: 500,
+  configuration_invalid: 503,
+  database_unavailable: 503,
+  database_not_ready: 503,
+  too_few_ranges: 503,
+  overloaded: 503,
+  outcome_unknown: 503,
+} as const satisfies Record<ProblemCode, number>
+
+/** `Retry-After`: the seconds after which a request with one of these problems may pass. Limits are by minute. */
+export const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
+  overtaken: 1,
+  database_unavailable: 5,
+  database_not_ready: 5,
+  too_few_ranges: 5,
+  overloaded: 5,
+  outcome_unknown: 5,
+  rollup_running: 10,
+  too_many_pending: 60,
+  too_many_attempts: 60,
+  too_many_requests: 60,
+}
+
+/** What clients and callers are told of a problem. */
+export function reportOf({ code, detail, errors = [] }: Pick<Problem, 'code' | 'detail'> & Partial<Problem>) {
+  return {
+    type: `urn:slotted-counter:problem:${code}`,
+    title: PROBLEMS[code],
+    status: STATUSES[code] as number,
+    code,
+    detail,
+    ...(errors.length > 0 && { errors }),
+  }
+}
+
+export type ProblemReport = ReturnType<typeof reportOf>
 
 /** Problems of any request. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
@@ -86,17 +112,8 @@ export const hitProblems = (): ProblemCode[] => [
 ]
 
 /** A problem document in an example. */
-export function exampleProblem(code: ProblemCode, detail: string, errors?: { field: string; message: string }[]) {
-  const { status, title } = PROBLEMS[code]
-  return {
-    type: `urn:slotted-counter:problem:${code}`,
-    title,
-    status,
-    code,
-    detail,
-    ...(errors && { errors }),
-    requestId: '6f1c1b57-8f0e-4e0c-9a53-0d7a8f0e2b11',
-  }
+export function exampleProblem(code: ProblemCode, detail: string, errors: readonly FieldError[] = []) {
+  return { ...reportOf({ code, detail, errors }), requestId: '6f1c1b57-8f0e-4e0c-9a53-0d7a8f0e2b11' }
 }
 
 export function exampleInvalid(field: string, message: string) {

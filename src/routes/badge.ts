@@ -1,19 +1,23 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
+import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { countIn } from '../counters/read/read-counters.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/read/recent-period.ts'
 import { toJsonNumber } from '../database/values.ts'
-import { callerOf } from '../http/caller.ts'
+import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
-import { readableByAll, revalidated } from '../http/reading.ts'
-import { readImageQuery } from '../http/url.ts'
-import { count, described, namedObject, operation, route, whole } from '../openapi/contract.ts'
+import { hitOf, saidOf } from '../http/problem-response.ts'
+import { rawPathKey, readQuery } from '../http/url.ts'
+import { visitorOf } from '../http/visitor.ts'
+import { count, described, namedObject, operation, route, userAgent, whole } from '../openapi/contract.ts'
+import { choice, prefixField } from '../openapi/fields.ts'
 import { parsed, textThat } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
+import { countVisit } from '../service/count-visit.ts'
 import { listedPrefix } from '../service/named-counters.ts'
+import { Problem } from '../service/problem.ts'
 import { readCounters, readRecent, readSum } from '../service/read.ts'
-import { choice, prefixField } from '../service/shared-fields.ts'
 import {
   BADGE_STYLES,
   type Badge,
@@ -30,8 +34,11 @@ import {
   answersOf,
   CACHE_CONTROL,
   type ImageSubject,
+  images,
+  refusal,
   SHIELDS_CACHE_SECONDS,
   svgAnswers,
+  WRONG,
 } from './public-image.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
@@ -45,9 +52,9 @@ const look = () => ({
   compact: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
 })
 
-export const svgQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES), 'flat') })
+const svgQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES), 'flat') })
 
-export type SvgQuery = ParametersOf<typeof svgQuery>
+type SvgQuery = ParametersOf<typeof svgQuery>
 
 const svgTotalQuery = () => ({ ...svgQuery(), prefix: prefixField() })
 
@@ -159,21 +166,18 @@ export const jsonBadgeContract = () =>
         summary: 'A type that is not configured',
         params: { type: 'nothing', key: 'app.tgz' },
         status: 404,
-        answer: { ...REFUSED, message: 'not found' },
+        answer: { ...REFUSED, message: 'The counter type is not configured' },
       },
     },
   })
 
 /** Badges of public types. */
-export const badges = (app: HonoApp) =>
-  app
-    .on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
-    .get('/badge/:type/*', revalidated, (c) =>
-      answerImage(c, ['svg', 'json'], (subject, format) => (format === 'svg' ? svg : json)(c, subject)),
-    )
+export const badges = images('badge', ['svg', 'json'], (c, subject, format) =>
+  format === 'svg' ? svg(c, subject) : json(c, subject),
+)
 
 /** The count that an image shows. A prefix is for totals. */
-export async function countShown(
+async function countShown(
   c: Context<AppEnv>,
   { type, counter }: ImageSubject,
   { period, prefix }: { period: RecentPeriod | 'all'; prefix?: string | undefined },
@@ -187,13 +191,12 @@ export async function countShown(
   return countIn((await readCounters(caller, [counter])).readings[0]!)
 }
 
-async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, subject.counter === null ? svgTotalQuery : svgQuery)
-  const badge = badgeOf(subject.type, await countShown(c, subject, query), query)
-  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
+async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<string> {
+  const query = readQuery(c.req.url, subject.counter === null ? svgTotalQuery : svgQuery, true)
+  return drawBadge(badgeOf(subject.type, await countShown(c, subject, query), query))
 }
 
-export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
+function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
   return {
     label: query.label ?? type.unit,
     message:
@@ -204,11 +207,11 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
   }
 }
 
-async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response> {
-  const query = readImageQuery(c, subject.counter === null ? jsonTotalQuery : jsonQuery)
+async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<object> {
+  const query = readQuery(c.req.url, subject.counter === null ? jsonTotalQuery : jsonQuery, true)
   const count = await countShown(c, subject, query)
   const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
-  const answer = {
+  return {
     schemaVersion: 1,
     label,
     message,
@@ -219,5 +222,114 @@ async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<Response
     // shields.io refuses unknown members (badges/shields, services/endpoint-common.js). Its servers identify themselves.
     ...(!/^shields/i.test(c.req.header('User-Agent') ?? '') && { count: toJsonNumber(count) }),
   }
-  return c.json(answer, 200, { 'Cache-Control': CACHE_CONTROL, Vary: 'User-Agent' })
+}
+
+export const countingBadgeContract = () =>
+  operation(route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery }), {
+    id: 'countingBadge',
+    tag: 'Counting',
+    summary: 'Count a view with a badge',
+    description:
+      'For README files and profiles. Counts one view and shows the count including it, or that of the last roll-up if very many slots are pending. The type must have `counting_badge`. ' +
+      'It is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. If the database is ' +
+      'unavailable, it shows the last known count.',
+    headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),
+    answers: {
+      200: countingAnswer('The badge. `X-Hit` says whether the view was counted.'),
+      400: countingAnswer(WRONG[400]),
+      404: countingAnswer('The type does not exist, is not public, or has no counting badge.'),
+      422: countingAnswer(WRONG[422]),
+      429: countingAnswer(WRONG[429]),
+    },
+    examples: {
+      badge: {
+        summary: 'A profile',
+        params: { type: 'page_view', key: 'profile' },
+        query: { label: 'visits' },
+        headers: { 'User-Agent': 'github-camo (876de43e)' },
+        says: { 'X-Hit': 'counted', 'Cache-Control': 'no-cache, no-store, max-age=0, must-revalidate' },
+      },
+      notSet: {
+        summary: 'A type without counting badges',
+        params: { type: 'download', key: 'app.tgz' },
+        status: 404,
+        says: { 'X-Hit': 'ignored; reason=not_found' },
+      },
+    },
+  })
+
+function countingAnswer(description: string) {
+  return { description, contentType: 'image/svg+xml', headers: ['Cache-Control', 'X-Hit'] } as const
+}
+
+/** Milliseconds that an image waits for its count. go-camo gives up after 4 s (`--timeout`). Counting continues without it. */
+const MAX_WAIT_MS = 3_000
+
+/**
+ * GitHub asks for `no-cache` (docs.github.com, "About anonymized URLs"), other caches for `max-age=0`. Both proxies pass the header
+ * on (server.coffee of atmos/camo, `ValidRespHeaders` of cactus/go-camo). No ETag: a 304 would replace the next count.
+ */
+const NOT_CACHED = 'no-cache, no-store, max-age=0, must-revalidate'
+
+const NOT_SET = 'counting_badge is not set'
+
+/** The outcome, and the count to show. `null`: unknown, so that the badge shows the last one that this isolate knows. */
+interface Shown {
+  said: string
+  count: bigint | null
+}
+
+const LATE: Shown = { said: 'unknown', count: null }
+
+/** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
+export const countingBadges = (app: HonoApp) =>
+  app.get('/hit/:type/*', (c) => {
+    // Totals have none.
+    if (rawPathKey(c) === '') return c.notFound()
+    return answerImage(
+      c,
+      ['svg'],
+      ({ type, counter }) => countingBadge(c, type, counter!),
+      (problem) => refused(c, problem),
+    )
+  })
+
+async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
+  if (!type.countingBadge) return refused(c, new Problem('not_found', NOT_SET))
+  const query = readQuery(c.req.url, svgQuery, true)
+  const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
+  const { shownCounts } = c.get('isolate')
+  const id = `${counterId(counter)} ${query.period}`
+  if (count !== null) shownCounts.set(id, count)
+  const known = count ?? shownCounts.get(id)
+  const badge = badgeOf(type, known ?? 0n, query)
+  const image = drawBadge(known === undefined ? { ...badge, message: 'unavailable', color: 'lightgrey' } : badge)
+  return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': NOT_CACHED, 'X-Hit': said })
+}
+
+function refused(c: Context<AppEnv>, problem: Problem): Response {
+  const { status, body, headers } = refusal(c, problem, true)
+  const answer = new Response(body, { status: status >= 500 ? 200 : status, headers })
+  answer.headers.set('Cache-Control', NOT_CACHED)
+  answer.headers.set('X-Hit', hitOf(problem))
+  return answer
+}
+
+/** Counts a visit, and then reads the count. Proxies send no origin, so none is needed. Never fails. */
+async function countAndRead(
+  c: Context<AppEnv>,
+  type: CounterType,
+  counter: CounterAddress,
+  query: SvgQuery,
+): Promise<Shown> {
+  let said: string | null = null
+  try {
+    said = await countVisit(callerOf(c), { type, counter, visitor: visitorOf(c), purpose: 'image' })
+    // A queued count cannot be read yet.
+    if (said === 'queued') return { said, count: null }
+    return { said, count: await countShown(c, { type, counter }, query) }
+  } catch (error) {
+    const failed = saidOf(c, error)
+    return { said: said ?? failed, count: null }
+  }
 }

@@ -1,16 +1,12 @@
-import type { Context } from 'hono'
 import * as v from 'valibot'
 import { callerOf } from '../http/caller.ts'
-import type { AppEnv, HonoApp } from '../http/hono.ts'
-import { readableByAll, revalidated } from '../http/reading.ts'
-import { readImageQuery } from '../http/url.ts'
+import { readQuery } from '../http/url.ts'
 import { described, operation, route } from '../openapi/contract.ts'
+import { choice, prefixField } from '../openapi/fields.ts'
 import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
 import { listedPrefix } from '../service/named-counters.ts'
-import { choice, prefixField } from '../service/shared-fields.ts'
-import { SVG_HEADERS } from '../views/badge.ts'
 import { drawChart } from '../views/chart-svg.ts'
-import { answerImage, CACHE_CONTROL, type ImageSubject, svgAnswers } from './public-image.ts'
+import { CACHE_CONTROL, images, svgAnswers } from './public-image.ts'
 
 const PERIODS = Object.keys(CHART_PERIODS) as ChartPeriod[]
 
@@ -59,15 +55,9 @@ export const counterChartContract = () =>
   })
 
 /** Charts of public types. */
-export const charts = (app: HonoApp) =>
-  app
-    .on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll)
-    .get('/chart/:type/*', revalidated, (c) => answerImage(c, ['svg'], (subject) => chart(c, subject)))
-
-async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
-  const { period } = readImageQuery(c, chartQuery)
-  const of = counter ?? { prefix: listedPrefix(type, readImageQuery(c, totalQuery).prefix) }
+export const charts = images('chart', ['svg'], async (c, { type, counter }) => {
+  const { period } = readQuery(c.req.url, chartQuery, true)
+  const of = counter ?? { prefix: listedPrefix(type, readQuery(c.req.url, totalQuery, true).prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
-  const image = drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
-  return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
-}
+  return drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
+})

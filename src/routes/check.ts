@@ -1,16 +1,18 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
+import { type CounterType, windowOf } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
-import { callerOf, visitorOf } from '../http/caller.ts'
+import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
+import { visitorOf } from '../http/visitor.ts'
+import { isLocalHost } from '../local-host.ts'
+import { choice } from '../openapi/fields.ts'
 import type { ParametersOf } from '../service/check-input.ts'
-import { checkVisit, type Visitor } from '../service/count-visit.ts'
+import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
-import { choice } from '../service/shared-fields.ts'
 import { checkPage } from '../views/dashboard/check.ts'
 import { guarded, siteOf } from './dashboard.ts'
 
@@ -33,11 +35,11 @@ export const check = (app: HonoApp) =>
       return c.html(checkPage(siteOf(c), { type, page }), 200, NO_STORE)
     })
     .post('/check', async (c) => {
-      const asked = readQuery(c, checkQuery)
+      const asked = readQuery(c.req.url, checkQuery)
       try {
         return c.json(await checkHit(c, asked), 200, NO_STORE)
       } catch (error) {
-        return c.json(refused({ cause: reported(c, error).details.detail }), 200, NO_STORE)
+        return c.json(refused({ cause: reported(c, error).detail }), 200, NO_STORE)
       }
     })
 
@@ -46,9 +48,6 @@ interface HitCheck {
   counts: boolean
   says: string[]
 }
-
-/** The names of hosts on which the script counts nothing without `data-local`. The same as in src/browser/beacon/beacon.ts. */
-export const LOCAL_HOST = /.::1.|127.*\d|localhost/
 
 /**
  * Checks whether a hit would count, as `checkVisit` does. Without a page, neither its origin nor its key is checked.
@@ -59,26 +58,26 @@ async function checkHit(
   { type: name, page: typed, automated }: ParametersOf<typeof checkQuery>,
 ): Promise<HitCheck> {
   const caller = callerOf(c)
-  const visitor = visitorOf(c)
   const type = configuredType(caller.isolate, name)
   if (type === undefined) return refused(HIT_REASONS.type)
   const isDownload = type.redirectTo !== null
   const page = isDownload || typed === '' ? null : pageAt(typed)
   if (page === undefined)
     return refused({ cause: 'That is not the address of a page, such as https://example.com/about.' })
+  const visitor = visitorOf(c, page?.origin)
   const key = page === null ? null : pageKey(page.pathname)
   const { said, type: counted } = await checkVisit(caller, {
     type: page === null ? { ...type, allowedOrigins: ['*'] } : type,
     counter: await counterOfKey(caller.isolate.addresses, type, key ?? '0'),
-    visitor: page === null ? visitor : onPage(visitor, page.origin),
+    visitor,
     purpose: isDownload ? 'download' : 'page',
     automated: automated === '1',
   })
   const reason = /reason=(\w+)/.exec(said)?.[1] as HitReason | undefined
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
-    return refused(whyNot(reason, { marked: visitor.marked, origin: page?.origin, key }))
+    return refused(whyNot(reason, { marked: visitor.isMarked, origin: page?.origin, key }))
   }
-  if (page !== null && page.hostname.replace(LOCAL_HOST, '') === '') {
+  if (page !== null && isLocalHost(page.hostname)) {
     return refused({
       cause: 'The script counts nothing on localhost.',
       advice: 'Add the attribute data-local to its tag.',
@@ -116,20 +115,14 @@ function answer(said: string, type: CounterType, counted: CounterType): string {
 
 /** On what else it depends. @param key `null`: it was not checked */
 function notes(type: CounterType, key: string | null): string[] {
-  const { name, dedupeSeconds, respectDoNotTrack, newKeys, redirectTo } = type
+  const { name, respectDoNotTrack, newKeys } = type
   const setting = `COUNTERS.${name}`
-  const window = dedupeSeconds ?? DEFAULT_WINDOWS[redirectTo === null ? 'page' : 'download']
+  const window = windowOf(type)
   return [
     key === null && newKeys !== 'any' && `Not every key counts (${setting}.new_keys).`,
     window > 0 && `Each visitor counts once in ${window} seconds (${setting}.dedupe_seconds).`,
     respectDoNotTrack && `Browsers that ask not to be tracked do not count (${setting}.respect_do_not_track).`,
   ].filter((line) => line !== false)
-}
-
-function onPage(visitor: Visitor, origin: string): Visitor {
-  const headers = new Headers(visitor.headers)
-  headers.set('Origin', origin)
-  return { ...visitor, headers }
 }
 
 /** The page at an address, perhaps without its scheme; `undefined` if it is none. */

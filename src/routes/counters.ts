@@ -3,18 +3,10 @@ import { MAX_READ } from '../counters/read/read-counters.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { consistencyFields, counterQuery, countersQuery, readField, totalQuery } from '../openapi/fields.ts'
 import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
-import {
-  counterAnswer,
-  counterQuery,
-  countersQuery,
-  readCounters,
-  readSum,
-  totalAnswer,
-  totalQuery,
-} from '../service/read.ts'
-import { consistencyFields, readField } from '../service/shared-fields.ts'
+import { counterAnswer, readCounters, readSum, totalAnswer } from '../service/read.ts'
 
 const figures = (countMeans: string) => ({
   count: described(count, countMeans),

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { ConfigurationError } from '../config/mistakes.ts'
-import { includes, type Token } from '../config/tokens.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { type Migration, readPending } from '../database/migrations.ts'
 import { ownerTokenProblems, recognize } from '../http/authorization.ts'
@@ -17,10 +16,11 @@ import {
 } from '../http/cookies.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
-import { problemResponse } from '../http/problem-response.ts'
+import { answerTo, problemResponse } from '../http/problem-response.ts'
 import { basePathOf, publicPath } from '../http/url.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
+import { includes, type Token } from '../tokens.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Html, Site, Viewer } from '../views/dashboard/layout.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
@@ -77,8 +77,8 @@ export function dashboard(app: HonoApp): void {
       token = await recognize(c, form.get('token') ?? '')
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_many_attempts') throw error
-      c.header('Retry-After', error.details.headers!['Retry-After']!)
-      return signIn(c, 429, { message: 'Too many attempts from your network. Try again in a minute.', next })
+      c.header('Retry-After', answerTo(error).headers['Retry-After'])
+      return signIn(c, 429, { message: error.detail, next })
     }
     if (token === undefined) return signIn(c, 401, { message: 'That is not a token of this Worker.', next })
     if (!includes(token.scope, 'read'))
@@ -196,9 +196,7 @@ function pageWithNumbers(c: Context<AppEnv>, content: Html, numbers: Promise<str
 /** Another site must not be able to sign a browser in or out. */
 function checkOwnPage(c: Context<AppEnv>): void {
   if (isFromOwnPage(c)) return
-  throw new Problem('cross_site_request', {
-    detail: `Use the form on the dashboard, at the path ${publicPath(c, '/')}.`,
-  })
+  throw new Problem('cross_site_request', `Use the form on the dashboard, at the path ${publicPath(c, '/')}.`)
 }
 
 /** Answers with a problem: a page for people, a problem document for programs. */
@@ -206,8 +204,9 @@ export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response 
   // Browsers ask for HTML when somebody opens an address. The API answers programs in any case.
   const isForPerson = !c.req.path.startsWith('/v1/') && (c.req.header('Accept') ?? '').includes('text/html')
   if (!isForPerson) return problemResponse(c, problem)
-  const page = troublePage(siteOf(c), { ...problem.report, requestId: c.get('requestId') })
-  return c.html(page, problem.status, { ...PAGE_HEADERS, 'Cache-Control': 'no-store', ...problem.details.headers })
+  const { status, headers } = answerTo(problem)
+  const page = troublePage(siteOf(c), problem, status >= 500 ? c.get('requestId') : null)
+  return c.html(page, status, { ...PAGE_HEADERS, ...headers })
 }
 
 /** Milliseconds that a page waits for the database. */

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
-import { ConfigurationError } from '../config/mistakes.ts'
-import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
+import { callerOf, withinTime } from '../http/caller.ts'
 import type { HonoApp } from '../http/hono.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
+import { visitorOf } from '../http/visitor.ts'
 import { described, operation, route, userAgent } from '../openapi/contract.ts'
 import { exampleProblem } from '../openapi/problems.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
@@ -65,13 +66,13 @@ export const downloads = (app: HonoApp) =>
     const stopped = isolate.config.stopped.get(name)
     if (redirectTo === undefined) {
       pathType(c)
-      throw new Problem('not_found', { detail: NO_DOWNLOADS })
+      throw new Problem('not_found', NO_DOWNLOADS)
     }
     const key = decodeKey(rawPathKey(c))
     const destination = destinationOf(redirectTo, key)
     if (destination === null) {
       const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
-      throw new Problem('not_found', { detail })
+      throw new Problem('not_found', detail)
     }
     if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
     const type = pathType(c)

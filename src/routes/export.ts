@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { exportCounts } from '../counters/read/export.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from '../service/shared-fields.ts'
 
 const MAX_LIMIT = 1_000
 

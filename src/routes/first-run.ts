@@ -19,7 +19,7 @@ const firstRunQuery = () => ({ type: v.string() })
 export const firstRun = (app: HonoApp) =>
   app.post('/first-run', async (c) => {
     await authorize(c, 'read')
-    const { type: name } = readQuery(c, firstRunQuery)
+    const { type: name } = readQuery(c.req.url, firstRunQuery)
     const type = pathType(c, name)
     checkTypes(c, name)
     const { db, isolate } = callerOf(c)

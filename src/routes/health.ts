@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ConfigurationError } from '../config/mistakes.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { ownerTokenProblems } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'

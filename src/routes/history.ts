@@ -4,9 +4,9 @@ import { ADJUSTMENT_KINDS } from '../counters/ledger/totals.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { consistencyFields, historyQuery, prefixField } from '../openapi/fields.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
-import { historyQuery, counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
-import { consistencyFields, prefixField } from '../service/shared-fields.ts'
+import { counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
 
 const points = () => ({
   by: v.picklist(HISTORY_UNITS),

@@ -3,19 +3,20 @@ import * as v from 'valibot'
 import type { Config } from '../config/config.ts'
 import { pageKey } from '../counters/keys/counter-address.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
-import { callerOf, visitorOf } from '../http/caller.ts'
+import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readJson } from '../http/json-body.ts'
-import { hitOf, saidOf } from '../http/problem-response.ts'
+import { HttpProblem, hitOf, saidOf } from '../http/problem-response.ts'
 import { rememberedQueries } from '../http/url.ts'
+import { visitorOf } from '../http/visitor.ts'
 import { isolateOf } from '../isolate.ts'
 import { described, operation, route, TYPE_DESCRIPTION, userAgent } from '../openapi/contract.ts'
+import { namedFields } from '../openapi/fields.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
 import { strictObject } from '../schemas.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
-import { invalidRequest, Problem } from '../service/problem.ts'
-import { namedFields } from '../service/shared-fields.ts'
+import { invalidRequest } from '../service/problem.ts'
 
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
@@ -215,8 +216,8 @@ async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }:
   const { addresses } = isolate
   const type = configuredType(isolate, name)
   if (type === undefined) {
-    const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
-    throw new Problem(code, { ...details, headers: { 'X-Hit': ignoredBecause('type') } })
+    const { code, detail, errors } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
+    throw new HttpProblem(code, detail, { 'X-Hit': ignoredBecause('type') }, errors)
   }
   const key = pageKey(sent)
   return {

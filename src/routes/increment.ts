@@ -5,11 +5,11 @@ import { idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
 import { count, described, incrementKey, namedObject, operation, route, whole } from '../openapi/contract.ts'
+import { byField, incrementList, MAX_LISTED, shortBody } from '../openapi/fields.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problems.ts'
 import { addToCounters } from '../service/count-visit.ts'
 import { listedCounters } from '../service/named-counters.ts'
 import { readCounters } from '../service/read.ts'
-import { byField, incrementList, MAX_LISTED, shortBody } from '../service/shared-fields.ts'
 
 /** For an increment whose outcome is unknown. */
 const ADVICE = 'Retry with the same Idempotency-Key to count it exactly once.'

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { ofSameKey } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
@@ -9,12 +8,14 @@ import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { described, namedObject, operation, route, settingKey } from '../openapi/contract.ts'
-import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
+import { shortBody } from '../openapi/fields.ts'
+import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
 import { parsed } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
+import { ofSameKey } from '../service/companions.ts'
 import { counterOfKey } from '../service/named-counters.ts'
+import type { ProblemCode } from '../service/problem.ts'
 import { invalidRequest } from '../service/problem.ts'
-import { shortBody } from '../service/shared-fields.ts'
 
 /** What the three contracts share. `body` is that of the example. */
 const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>
@@ -133,8 +134,8 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const { config, changeDb } = caller.isolate
-  const others = query.also === 'true' ? ofSameKey(type, [...config.types.values()]) : []
+  const { changeDb } = caller.isolate
+  const others = query.also === 'true' ? ofSameKey(type) : []
   checkTypes(c, ...others.map(({ name }) => name))
   const moving = moveCounter(changeDb, counter, {
     ...asked,

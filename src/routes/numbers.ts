@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
-import type { Token } from '../config/tokens.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
@@ -9,10 +8,11 @@ import { logFailure } from '../http/problem-response.ts'
 import { revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { openConfigured } from '../isolate.ts'
+import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../periods.ts'
 import type { Caller } from '../service/caller.ts'
-import { CHART_UNITS, PERIOD_NAMES } from '../service/chosen-period.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
+import type { Token } from '../tokens.ts'
 import { numbersElement } from '../views/dashboard/numbers.ts'
 import { type AskedNumbers, DEFAULT_ROWS, numbersQuery } from './numbers/numbers-query.ts'
 import { counterNumbers, typeNumbers } from './numbers/type-and-counter-numbers.ts'
@@ -35,9 +35,10 @@ interface Page {
 export const numbers = (app: HonoApp) =>
   app.get('/numbers', revalidated, async (c) => {
     await authorize(c, 'read')
-    const { type: name, key, ...asked } = readQuery(c, numbersQuery)
+    const { type: name, key, ...asked } = readQuery(c.req.url, numbersQuery)
     const type = configuredType(c.get('isolate'), name)
-    if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
+    if (type === undefined)
+      throw new Problem('unknown_type', 'This type is not counted any more. Choose another one above.')
     checkTypes(c, name)
     const answer = await pageNumbers({ type, key, types: typesOf(c, c.get('token')!) }, callerOf(c), asked)
     keepVisitorZone(c, asked.tz)
@@ -60,10 +61,10 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<s
   const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
   // As the page's script reads it: `readView` in src/browser/dashboard/address.ts.
   const view = {
-    period: custom ? 'custom' : (PERIOD_NAMES.find((name) => name === period && name !== 'custom') ?? '30d'),
+    period: custom ? 'custom' : (PERIOD_NAMES.find((name) => name === period) ?? '30d'),
     tz,
     ...(custom && { from, to }),
-    by: CHART_UNITS.find((name) => name === by),
+    by: CHART_UNIT_NAMES.find((name) => name === by),
   } as const
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)

@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import type { AppEnv } from '../http/hono.ts'
-import { reported } from '../http/problem-response.ts'
-import { limitReading } from '../http/reading.ts'
+import type { AppEnv, HonoApp } from '../http/hono.ts'
+import { answerTo, reported } from '../http/problem-response.ts'
+import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
 import type { Answer } from '../openapi/contract.ts'
 import { counterOfKey } from '../service/named-counters.ts'
@@ -53,15 +53,33 @@ export interface ImageSubject {
 }
 
 /**
- * Answers `/…/TYPE/KEY.FORMAT` and `/…/TYPE.FORMAT`. Every response is an image, errors included: it has no other way to report one.
+ * Serves images of public types, which anybody may show, at `/KIND/TYPE/KEY.FORMAT` and `/KIND/TYPE.FORMAT`.
  * @param formats what the path may end in
- * @param draw throws problems
- * @param refuse draws them
+ * @param draw an SVG document, or the JSON of a badge
+ */
+export const images =
+  <Format extends string>(
+    kind: string,
+    formats: readonly Format[],
+    draw: (c: Context<AppEnv>, subject: ImageSubject, format: Format) => Promise<string | object>,
+  ) =>
+  (app: HonoApp) =>
+    app.on(['GET', 'OPTIONS'], `/${kind}/:type/*`, readableByAll).get(`/${kind}/:type/*`, revalidated, (c) =>
+      answerImage(c, formats, async (subject, format) => {
+        const drawn = await draw(c, subject, format)
+        if (typeof drawn === 'string') return c.body(drawn, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
+        return c.json(drawn, 200, { 'Cache-Control': CACHE_CONTROL, Vary: 'User-Agent' })
+      }),
+    )
+
+/**
+ * Answers with an image. Every response is one, errors included: it has no other way to report one.
+ * @param answer throws problems, which `refuse` draws
  */
 export async function answerImage<Format extends string>(
   c: Context<AppEnv>,
   formats: readonly Format[],
-  draw: (subject: ImageSubject, format: Format) => Promise<Response>,
+  answer: (subject: ImageSubject, format: Format) => Promise<Response>,
   refuse = (problem: Problem, format: Format) => refusal(c, problem, format !== 'json'),
 ): Promise<Response> {
   // Before decoding: a key may itself end in .svg, and the suffix of the path follows it.
@@ -73,11 +91,11 @@ export async function answerImage<Format extends string>(
   const name = path.slice(0, -1 - format.length)
   try {
     await limitReading(c)
-    if (isTotal) return await draw({ type: publicType(c, name), counter: null }, format)
-    if (name.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
+    if (isTotal) return await answer({ type: publicType(c, name), counter: null }, format)
+    if (name.includes('/')) throw new Problem('not_found', 'write / in the key as %2F')
     const type = publicType(c)
     const counter = await counterOfKey(c.get('isolate').addresses, type, decodeKey(name))
-    return await draw({ type, counter }, format)
+    return await answer({ type, counter }, format)
   } catch (error) {
     return refuse(reported(c, error), format)
   }
@@ -86,21 +104,20 @@ export async function answerImage<Format extends string>(
 /** The type that the path names. An image has no token, so other types do not exist for it. @throws {Problem} 404 */
 function publicType(c: Context<AppEnv>, name?: string): CounterType {
   const type = pathType(c, name)
-  if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
+  if (!type.public) throw new Problem('unknown_type', 'The type in the path is not configured.')
   return type
 }
 
 /** A badge that shows an error. It never repeats what the client sent. */
-export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message?: string): Response {
-  const passes = problem.status >= 500 || problem.status === 429
-  const text = message ?? refusalText(problem)
-  const badge = { label: 'counter', message: text, color: passes ? 'lightgrey' : 'red' }
-  const cacheControl = passes ? 'no-store' : 'public, max-age=60'
-  const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
+export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): Response {
+  const { status, headers } = answerTo(problem)
+  const passes = status >= 500 || status === 429
+  const badge = { label: 'counter', message: refusalText(problem), color: passes ? 'lightgrey' : 'red' }
+  if (!passes) headers['Cache-Control'] = 'public, max-age=60'
   if (drawn) {
     const image = drawBadge({ ...badge, labelColor: 'grey', style: 'flat' })
-    return c.body(image, problem.status, { ...SVG_HEADERS, ...headers })
+    return c.body(image, status, { ...SVG_HEADERS, ...headers })
   }
   const answer = { schemaVersion: 1, ...badge, isError: true, cacheSeconds: SHIELDS_CACHE_SECONDS }
-  return c.json(answer, problem.status, headers)
+  return c.json(answer, status, headers)
 }

@@ -4,8 +4,8 @@ import { MISMATCHES } from '../counters/verify/verify-page.ts'
 import { answerChange } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { dateField, shortBody } from '../openapi/fields.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
-import { dateField, shortBody } from '../service/shared-fields.ts'
 
 const DAYS_RULE = `must be a list of up to ${MAX_REPAIRED_DAYS} days such as "2026-11-20"`
 

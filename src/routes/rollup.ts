@@ -71,10 +71,8 @@ async function rollUpAlone(isolate: Isolate): Promise<RollUpSummary> {
     const summary = await rollUpNow(isolate, new Date())
     if (summary.outcome !== 'busy') return summary
     if (Date.now() > giveUpAt) {
-      throw new Problem('rollup_running', {
-        detail: 'Another roll-up is still running and does the same work; see GET /v1/status.',
-        headers: { 'Retry-After': '10' },
-      })
+      const detail = 'Another roll-up is still running and does the same work; see GET /v1/status.'
+      throw new Problem('rollup_running', detail)
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { count, described, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { afterField, limitField, nextField, readField } from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { afterField, limitField, nextField, readField } from '../service/shared-fields.ts'
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({

@@ -3,9 +3,9 @@ import { setCounter } from '../counters/changes/set-counter.ts'
 import { answerChange, idempotencyKey } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { count, described, namedObject, operation, route, settingKey, whole } from '../openapi/contract.ts'
+import { countField, shortBody } from '../openapi/fields.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
 import { KEY_REUSED } from '../service/problem.ts'
-import { countField, shortBody } from '../service/shared-fields.ts'
 
 const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
   body: shortBody(1024, '{"count":0}', () => ({ count: described(countField, 'The new count.') })),

@@ -72,7 +72,7 @@ async function makeAll(c: Context<AppEnv>) {
     if (cause instanceof DatabaseFailure && cause.retry) throw cause
     const detail = reasonOf(error)
     log('error', 'setup_stopped', { requestId, detail, ...(cause instanceof Error && { error: cause.message }) })
-    throw new Problem(needsDeployRequest ? 'deploy_request_needed' : 'setup_stopped', { detail, cause: error })
+    throw new Problem(needsDeployRequest ? 'deploy_request_needed' : 'setup_stopped', detail, { cause: error })
   }
 }
 

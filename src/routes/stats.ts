@@ -9,9 +9,9 @@ import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
+import { choice } from '../openapi/fields.ts'
+import { PERIOD_NAMES } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
-import { PERIOD_NAMES, type PeriodName } from '../service/chosen-period.ts'
-import { choice } from '../service/shared-fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
 import { guarded, page, siteOf, viewerOf } from './dashboard.ts'
@@ -27,11 +27,9 @@ const ROWS = 20
 const SHOWN_BY_ITSELF = { period: '30d', tz: 'UTC' } as const
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
-const PUBLIC_PERIODS = PERIOD_NAMES.filter((name) => name !== 'custom') as Exclude<PeriodName, 'custom'>[]
-
 const publicQuery = () => ({
   type: v.optional(v.string()),
-  period: v.optional(choice(PUBLIC_PERIODS), '30d'),
+  period: v.optional(choice(PERIOD_NAMES), '30d'),
   tz: v.optional(v.string(), 'UTC'),
 })
 
@@ -62,7 +60,7 @@ export function stats(app: HonoApp): void {
     const type = publicType(c, c.req.param('type'))
     if (type === undefined) return c.notFound()
     await limitReading(c)
-    const { period, tz } = readQuery(c, publicQuery)
+    const { period, tz } = readQuery(c.req.url, publicQuery)
     const timeZone = publicTimeZone(tz)
     const { value, askedAt } = await keptNumbers(c, type, { period, tz: timeZone })
     const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))

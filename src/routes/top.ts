@@ -5,12 +5,12 @@ import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { choice, consistencyFields, dateField, limitField, prefixField } from '../openapi/fields.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { MAX_TOP, readTop } from '../service/ranking.ts'
 import { saidOf } from '../service/read.ts'
-import { choice, consistencyFields, dateField, limitField, prefixField } from '../service/shared-fields.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'

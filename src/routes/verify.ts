@@ -11,9 +11,9 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { textThat } from '../schemas.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from '../service/shared-fields.ts'
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({

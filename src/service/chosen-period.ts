@@ -2,15 +2,8 @@ import { DAY_MS, HOUR_MS, hourFrom, midnightOf, monthsLater } from '../counters/
 import { type HistoryRange, type HistoryUnit, knownTimeZone, rangeBetween } from '../counters/history/history-range.ts'
 import { type Span, spanOf } from '../counters/history/selection.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
+import type { ChartUnit, PeriodName } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
-
-/** The periods that people choose from. */
-export const PERIOD_NAMES = [
-  ...(['today', '7d', '30d', '90d', '12m', 'all'] as const),
-  ...(['yesterday', 'month', 'last-month', 'custom'] as const),
-] as const
-
-export type PeriodName = (typeof PERIOD_NAMES)[number]
 
 /** The most days of a custom period: from the first day of its predecessor on, there are 2,000, the most of a history. */
 const MAX_CUSTOM_DAYS = 999
@@ -19,10 +12,7 @@ const MAX_MONTHS = 240
 /** Up to this many days, a period is shown by hours. */
 const MAX_DAYS_BY_HOUR = 2
 
-const DAYS: Partial<Record<PeriodName, number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
-
-/** The units of a chart that can be chosen. A short period has hours instead. */
-export const CHART_UNITS = ['day', 'week', 'month'] as const
+const DAYS: Partial<Record<PeriodName | 'custom', number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
 
 /** A period that somebody chose. It consists of whole days in a time zone. */
 export interface ChosenPeriod extends Span {
@@ -51,10 +41,10 @@ export interface Comparison {
  */
 export function chosenPeriod(
   asked: {
-    name: PeriodName
+    name: PeriodName | 'custom'
     from?: string | undefined
     to?: string | undefined
-    by?: (typeof CHART_UNITS)[number] | undefined
+    by?: ChartUnit | undefined
   },
   timeZone: string,
   now: Date,
@@ -80,7 +70,7 @@ export function chosenPeriod(
 }
 
 /** The first and the last day of a period that does not consist of months. All dates are midnights in UTC. */
-function daysOf(name: PeriodName, today: number, from?: string, to?: string): [first: number, last: number] {
+function daysOf(name: PeriodName | 'custom', today: number, from?: string, to?: string): [first: number, last: number] {
   if (name === 'custom') {
     const last = Math.min(dateOf('to', to), today)
     return [dateOf('from', from), last]

@@ -3,7 +3,6 @@ import { type AddressCache, type CounterAddress, counterId } from '../counters/k
 import { type Increment, withKey } from '../counters/write/increment-group.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
 import type { Purpose } from '../visits/bots.ts'
-import { skipsStart } from '../visits/download.ts'
 import { isIn, networkOf } from '../visits/network.ts'
 import { exceedsLimit } from '../visits/rate-limit.ts'
 import type { Caller } from './caller.ts'
@@ -38,9 +37,6 @@ export async function addToCounters(
   }
 }
 
-/** How pages load files by themselves. Otherwise any page could count a download for each of its visitors. */
-const EMBEDDED = new Set(['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'])
-
 export interface Visit {
   type: CounterType
   counter: CounterAddress
@@ -56,7 +52,7 @@ const ADVICE = 'Do not retry a view.'
 
 /**
  * Counts a visit, once per visitor and window, and in the types of `also` with it. Continues if the client hangs up.
- * @returns the value of `X-Hit`
+ * @returns the outcome, as `X-Hit` says it
  * @throws {Problem | DatabaseFailure}
  */
 export async function countVisit(caller: Caller, received: Visit): Promise<string> {
@@ -99,40 +95,30 @@ export async function checkVisit(caller: Caller, received: Visit): Promise<{ sai
 }
 
 /**
- * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html
- * (Sec-Purpose), and what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
- */
-const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
-const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
-
-/**
- * The visit, in the type's `bots` if a bot sent it, or why it does not count, by its headers, in the order of the checks.
+ * The visit, in the type's `bots` if a bot sent it, or why it does not count, by its request, in the order of the checks.
  * `rate`, `key` and `duplicate` follow.
  */
 function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visit | HitReason {
   const { type, visitor, purpose, automated = false } = visit
-  const { headers } = visitor
   const { ownNetworks } = config
   if (visitor.isHead) return 'head'
-  if (purpose === 'download' && skipsStart(headers.get('Range') ?? undefined)) return 'range'
-  if (purpose === 'download' && EMBEDDED.has(headers.get('Sec-Fetch-Dest') ?? '')) return 'embedded'
+  if (purpose === 'download' && visitor.wantsRest) return 'range'
+  if (purpose === 'download' && visitor.isEmbedding) return 'embedded'
   if (purpose === 'page' && !type.allowedOrigins.includes('*')) {
-    if (!type.allowedOrigins.includes(originOf(headers) ?? '')) return 'origin'
+    if (!type.allowedOrigins.includes(visitor.origin ?? '')) return 'origin'
   }
-  if (visitor.marked || (ownNetworks.length > 0 && isIn(ownNetworks, visitor.address))) return 'own'
+  if (visitor.isMarked || (ownNetworks.length > 0 && isIn(ownNetworks, visitor.address))) return 'own'
   if (automated && !type.countAutomated) return 'automated'
-  for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return 'prefetch'
-  // Do Not Track, and Global Privacy Control.
-  if (type.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
+  if (visitor.isEarly) return 'prefetch'
+  if (type.respectDoNotTrack && visitor.refusesTracking) return 'dnt'
   if (type.countBots || !bots.has(visitor.agent, purpose)) return visit
   if (type.bots === null) return 'bot'
   // The same key in another type. It has the same record id, so both are in one range.
-  const ofBots = config.types.get(type.bots)!
-  return { ...visit, type: ofBots, counter: { ...visit.counter, recordType: ofBots.recordType } }
+  return { ...visit, type: type.bots, counter: { ...visit.counter, recordType: type.bots.recordType } }
 }
 
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
-  isolate.ignoredHits.remember(type.name, reason, originOf(visitor.headers), new Date())
+  isolate.ignoredHits.remember(type.name, reason, visitor.origin, new Date())
   return ignoredBecause(reason)
 }
 
@@ -153,14 +139,13 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
  */
 async function countAdmitted(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
   const { type, counter, answerReady = false } = visit
-  const { visitors, also, addresses } = caller.isolate
-  const others = also.get(type.recordType) ?? []
-  const longest = others.at(-1)?.dedupeSeconds ?? window
+  const { visitors, addresses } = caller.isolate
+  const longest = type.also.at(-1)?.dedupeSeconds ?? window
   const key = window === 0 ? undefined : await keyOfVisit(caller, visit, counter, window, longest)
   if (key !== undefined && visitors.wasCounted(key)) return ignored(caller, visit, 'duplicate')
   const increments: Increment[] = [{ counter, by: 1n, key }]
   let allNamed: boolean | undefined = named
-  for (const other of others) {
+  for (const other of type.also) {
     for (const place of await countersOfVisit(addresses, other, counter)) {
       const key = await keyOfVisit(caller, visit, place, other.dedupeSeconds!, longest)
       if (key !== undefined && visitors.wasCounted(key)) continue
@@ -198,24 +183,27 @@ async function keyOfVisit(
   seconds: number,
   longest: number,
 ): Promise<bigint | undefined> {
-  const network = networkOf(address ?? '')
+  const network = networkOf(address ?? '', 'visitor')
   if (network === null) return undefined
   return isolate.visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })
 }
 
-/** Who sent a request, as far as its headers tell. */
+/** Who sent a visit, and how, as far as the request tells. */
 export interface Visitor {
-  /** Cloudflare sets it (`CF-Connecting-IP`), whatever the client sends. Without it, visitors cannot be told apart. */
+  /** Without it, visitors cannot be told apart. */
   address: string | null
   agent: string
   /** Whether its browser is marked as the owner's. */
-  marked: boolean
+  isMarked: boolean
   isHead: boolean
-  headers: Headers
-}
-
-/** The origin of the page that sent a request. */
-function originOf(headers: Headers): string | null {
-  const page = headers.get('Origin') ?? headers.get('Referer')
-  return page !== null && URL.canParse(page) ? new URL(page).origin : null
+  /** The origin of its page. */
+  origin: string | null
+  /** Whether nobody sees the page yet. */
+  isEarly: boolean
+  /** Do Not Track, or Global Privacy Control. */
+  refusesTracking: boolean
+  /** Whether a page loads a file by itself. */
+  isEmbedding: boolean
+  /** Whether it wants only a later part of a file. */
+  wantsRest: boolean
 }

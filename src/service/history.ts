@@ -1,44 +1,24 @@
-import * as v from 'valibot'
 import type { Config } from '../config/config.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, dayText, startOf } from '../counters/calendar.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
-import {
-  DEFAULT_POINTS,
-  HISTORY_UNITS,
-  type HistoryRange,
-  historyRange,
-  periodAt,
-  TIME_RULE,
-} from '../counters/history/history-range.ts'
+import { type HistoryRange, type HistoryUnit, historyRange, periodAt } from '../counters/history/history-range.ts'
 import { type AskedHistory, countsOf, readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
 import { countRows } from '../counters/history/rows-sql.ts'
 import { selectionsOf } from '../counters/history/selection.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { checkPrefix, type KeysWithPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
-import { described, instant } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
-import type { ParametersOf } from './check-input.ts'
 import { readForAll, readKept, saidOf } from './read.ts'
-import { choice, dateField } from './shared-fields.ts'
 
-const time = () => v.union([dateField(TIME_RULE), instant], TIME_RULE)
-
-export const historyQuery = () => ({
-  by: described(v.optional(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
-  from: described(
-    v.optional(time()),
-    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days, ${DEFAULT_POINTS.week} weeks or ${DEFAULT_POINTS.month} months.`,
-  ),
-  to: described(v.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
-  tz: described(
-    v.optional(v.string(), 'UTC'),
-    'The time zone in which days, weeks and months begin, such as `Europe/Berlin`.',
-  ),
-})
-
-type HistoryQuery = ParametersOf<typeof historyQuery>
+/** The range of a history, as `historyRange` reads it. */
+interface HistoryQuery {
+  by: HistoryUnit
+  from?: string | undefined
+  to?: string | undefined
+  tz: string
+}
 
 /** Rows above which callers without a token share a history. A counter has its slots too. */
 const MOST_ROWS = 5_000

@@ -1,9 +1,8 @@
 import type { CounterType } from '../config/counter-types.ts'
-import { ConfigurationError } from '../config/mistakes.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { hash63, hash64 } from '../counters/ids.ts'
 import type { AddressCache, CounterAddress } from '../counters/keys/counter-address.ts'
 import type { Isolate } from '../isolate.ts'
-import { MAX_IDEMPOTENCY_KEY } from '../openapi/contract.ts'
 import { type FieldError, InvalidInput } from '../schemas.ts'
 import { invalidRequest } from './problem.ts'
 
@@ -86,6 +85,9 @@ export function spelledPrefix({ sameKey }: CounterType, asked: string | undefine
   // The other spellings do not concern the beginning of a key.
   return sameKey?.includes('letter_case') ? asked.toLowerCase() : asked
 }
+
+/** The maximum length of an `Idempotency-Key`, in characters. */
+export const MAX_IDEMPOTENCY_KEY = 255
 
 // Separate namespaces: the same key may be used once for each purpose.
 const BEGINNINGS = {

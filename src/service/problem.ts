@@ -1,61 +1,75 @@
-import { ConfigurationError } from '../config/mistakes.ts'
+import { ConfigurationError } from '../config/read-settings.ts'
 import { type ChangeRefusal, ChangeRefused, KeyReused, MAX_TAKEN_SLOTS } from '../counters/changes/change.ts'
 import { MAX_ROWS } from '../counters/changes/move-counter.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
 import { DatabaseFailure, hasErrorNumber } from '../database/errors.ts'
-import { PROBLEMS, type ProblemCode } from '../openapi/problems.ts'
 import { type FieldError, InvalidInput } from '../schemas.ts'
 
-interface ProblemDetails {
-  /** What happened this time and what to do about it. */
-  detail: string
-  errors?: readonly FieldError[]
-  headers?: Record<string, string>
-  /** For the log, never for the client. */
-  cause?: unknown
+/** All problems by their stable code, with what each means in general. */
+export const PROBLEMS = {
+  malformed_body: 'The body is malformed',
+  malformed_query: 'The query string is not percent-encoded UTF-8',
+  malformed_key: 'The key in the path is not percent-encoded UTF-8',
+  unauthorized: 'A valid API token is required',
+  insufficient_scope: 'The token lacks the required scope or type',
+  cross_site_request: 'Cross-site request refused',
+  not_found: 'Nothing is served at this path',
+  unknown_type: 'The counter type is not configured',
+  no_such_counter: 'The counter does not exist',
+  method_not_allowed: 'This path does not support this method',
+  overtaken: 'Concurrent changes won every time',
+  counter_exists: 'The key already has a counter',
+  count_not_below: 'The count is not below the given number',
+  different_ranges: 'The counters are in different ranges',
+  too_many_pending: 'The counter has too many pending slots',
+  deploy_request_needed: 'This branch accepts schema changes from deploy requests only',
+  setup_stopped: 'The tables cannot be made',
+  rollup_running: 'Another roll-up is running',
+  body_too_large: 'The body is too large',
+  unsupported_media_type: 'The content type is not supported here',
+  invalid_request: 'The request has invalid fields',
+  idempotency_key_reused: 'The Idempotency-Key was used for another request',
+  count_out_of_range: 'The count would exceed a 64-bit integer',
+  history_too_large: 'The counter has too much history',
+  too_many_keys: 'Too many counters to add up',
+  too_many_attempts: 'Too many unknown tokens from this network',
+  too_many_requests: 'Too many requests from this network',
+  internal_error: 'Internal error',
+  configuration_invalid: 'The configuration has errors',
+  database_unavailable: 'The database is unavailable',
+  database_not_ready: 'The database lacks tables that this version needs',
+  too_few_ranges: 'The keyspace has more shards than SHARDING.ranges',
+  overloaded: 'Too many requests are waiting for the database',
+  outcome_unknown: 'The outcome is unknown',
 }
 
-/** What clients and callers are told of a problem. */
-export interface ProblemReport {
-  type: string
-  title: string
-  status: number
-  code: ProblemCode
-  detail: string
-  errors?: readonly FieldError[]
-}
+export type ProblemCode = keyof typeof PROBLEMS
 
-/** An error for the client, who gets a problem document (RFC 9457). Anything below a route may throw it. */
+/** An error whose texts are for people: clients of the API, readers of pages and images. */
 export class Problem extends Error {
   readonly code: ProblemCode
-  readonly status: (typeof PROBLEMS)[ProblemCode]['status']
-  readonly details: ProblemDetails
+  /** What happened this time and what to do about it. */
+  readonly detail: string
+  readonly errors: readonly FieldError[]
 
-  constructor(code: ProblemCode, details: ProblemDetails) {
-    super(details.detail, { cause: details.cause })
+  /** @param options `cause`: for the log, never for the client */
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    options: { errors?: readonly FieldError[] | undefined; cause?: unknown } = {},
+  ) {
+    super(detail, { cause: options.cause })
     this.name = 'Problem'
     this.code = code
-    this.status = PROBLEMS[code].status
-    this.details = details
+    this.detail = detail
+    this.errors = options.errors ?? []
   }
 
   /** For the log. */
   get reason(): string {
     return this.cause instanceof Error ? this.cause.message : this.message
-  }
-
-  get report(): ProblemReport {
-    const { detail, errors } = this.details
-    return {
-      type: `urn:slotted-counter:problem:${this.code}`,
-      title: PROBLEMS[this.code].title,
-      status: this.status,
-      code: this.code,
-      detail,
-      ...(errors && { errors }),
-    }
   }
 }
 
@@ -66,18 +80,16 @@ export function invalidRequest(errors: readonly FieldError[]): Problem {
   const [first] = errors
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   const detail = `${first?.field} ${first?.message}${more}.`
-  return new Problem('invalid_request', { detail, errors: errors.slice(0, MAX_ERRORS) })
+  return new Problem('invalid_request', detail, { errors: errors.slice(0, MAX_ERRORS) })
 }
 
-const RETRY_AFTER = { 'Retry-After': '5' }
-
-const LOGGED = 'The log has the error under the request id.'
+const LOGGED = 'Internal error. The Worker’s log has the details under the request id.'
 export const KEY_REUSED =
   'An earlier request with this Idempotency-Key had another body. Nothing was changed. Use another key.'
 /** MySQL's error if there is no room for a row. */
 const FULL = 1114
 const DISK_FULL: [ProblemCode, string] = ['database_unavailable', 'The disk of the database is full. Make room on it.']
-const UNAVAILABLE: [ProblemCode, string] = ['database_unavailable', 'The database does not respond. Try again later.']
+const UNAVAILABLE: [ProblemCode, string] = ['database_unavailable', 'The database does not respond.']
 
 /** Failures of a statement that changed nothing. */
 const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> = {
@@ -121,34 +133,31 @@ export function problemOf(error: unknown, advice?: string): Problem {
   if (error instanceof InvalidInput) return invalidRequest([{ field: error.field, message: error.message }])
   if (error instanceof DatabaseFailure) {
     if (error.cause instanceof ConfigurationError) return problemOf(error.cause)
-    const headers = RETRY_AFTER
     if (advice !== undefined && error.applied === 'unknown') {
-      return new Problem('outcome_unknown', { detail: `The outcome is unknown. ${advice}`, headers, cause: error })
+      return new Problem('outcome_unknown', `The outcome is unknown. ${advice}`, { cause: error })
     }
     const [code, detail] = hasErrorNumber(error, FULL) ? DISK_FULL : DATABASE_PROBLEMS[error.kind]
-    return new Problem(code, { detail, ...(PROBLEMS[code].status === 503 && { headers }), cause: error })
+    return new Problem(code, detail, { cause: error })
   }
   if (error instanceof Overloaded) {
-    const detail = 'The queue for the database is full. Nothing was counted or read. Try again later.'
-    return new Problem('overloaded', { detail, headers: RETRY_AFTER })
+    return new Problem('overloaded', 'The queue for the database is full. Nothing was counted or read.')
   }
   if (error instanceof Overtaken) {
-    const detail = 'Concurrent changes won every time; nothing was changed. Retry.'
-    return new Problem('overtaken', { detail, headers: { 'Retry-After': '1' } })
+    return new Problem('overtaken', 'Concurrent changes won every time; nothing was changed. Retry.')
   }
-  if (error instanceof TooManyKeys) return new Problem('too_many_keys', { detail: error.message })
-  if (error instanceof KeyReused) return new Problem('idempotency_key_reused', { detail: KEY_REUSED })
+  if (error instanceof TooManyKeys) return new Problem('too_many_keys', error.message)
+  if (error instanceof KeyReused) return new Problem('idempotency_key_reused', KEY_REUSED)
   if (error instanceof ChangeRefused) {
     const [code, what] = REFUSALS[error.reason]
     const first = error.slots > 0 ? ` The roll-up must move ${error.slots} of them first.` : ''
-    return new Problem(code, {
-      detail: `${what}${first} Nothing was changed.`,
-      ...(error.slots > 0 && { headers: { 'Retry-After': '60' } }),
-    })
+    return new Problem(code, `${what}${first} Nothing was changed.`)
   }
   if (error instanceof ConfigurationError) {
-    const detail = 'Correct the settings under errors, and deploy again.'
-    return new Problem('configuration_invalid', { detail, errors: error.problems, cause: error })
+    const { problems: errors } = error
+    return new Problem('configuration_invalid', 'The settings contain errors. Correct them, and deploy again.', {
+      errors,
+      cause: error,
+    })
   }
-  return new Problem('internal_error', { detail: LOGGED, cause: error })
+  return new Problem('internal_error', LOGGED, { cause: error })
 }

@@ -1,28 +1,12 @@
-import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-
 import type { Question } from '../counters/read/kept-answers.ts'
-import { consistencyOf, countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
+import { consistencyOf, countIn, type Reading } from '../counters/read/read-counters.ts'
 import type { SumReading } from '../counters/read/read-sum.ts'
 import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'
 import type { RecentPeriod } from '../counters/read/recent-period.ts'
-import { described } from '../openapi/contract.ts'
 import type { Caller } from './caller.ts'
-import { consistency, prefixField } from './shared-fields.ts'
-
-const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
-
-export const counterQuery = () => ({ consistency: consistency() })
-export const countersQuery = () => ({
-  key: described(
-    v.pipe(v.array(v.string(), KEYS_RULE), v.minLength(1, KEYS_RULE), v.maxLength(MAX_READ, KEYS_RULE)),
-    'A key. Repeat the parameter for each key: `?key=a&key=b`.',
-  ),
-  consistency: consistency(),
-})
-export const totalQuery = () => ({ prefix: prefixField(), consistency: consistency() })
 
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000

@@ -118,9 +118,9 @@ function findProblems<Of, C extends Checks<Of>>(checks: C, found: Of) {
 
 const HEALTH_CHECKS = {
   database_unavailable: ({ failure }) =>
-    failure === undefined || isSchemaFailure(failure) ? null : problemOf(failure).details.detail,
+    failure === undefined || isSchemaFailure(failure) ? null : problemOf(failure).detail,
   database_not_ready({ failure, tables }) {
-    if (isSchemaFailure(failure)) return problemOf(failure).details.detail
+    if (isSchemaFailure(failure)) return problemOf(failure).detail
     const pending = tables?.pending.map(({ name }) => name) ?? []
     if (pending.length === 0) return null
     return `These migrations are pending: ${pending.join(', ')}. Make the tables on the front page, or run npm run migrate.`

@@ -1,12 +1,12 @@
 import { html } from 'hono/html'
 import { barPath, gridLines, tenths } from '../chart-shapes.ts'
-import type { CounterType } from '../config/counter-types.ts'
-import { showCount, showUnits } from './badge.ts'
+import { type Unit, withUnit } from '../units.ts'
+import { showCount } from './badge.ts'
 
 /** A chart to draw. Its units are days or months in UTC; the last one is not over. */
 interface ChartImage {
   /** What is counted. */
-  of: Pick<CounterType, 'unit' | 'unitOne'>
+  of: Unit
   by: 'day' | 'month'
   /** When each unit begins, in milliseconds since 1970. */
   starts: readonly number[]
@@ -29,7 +29,7 @@ const STYLE =
 /** Draws a chart for pages that show images only: light and dark in one file, with its numbers as text. @returns an SVG document */
 export function drawChart({ of, by, starts, counts, today }: ChartImage): string {
   const total = counts.reduce((sum, count) => sum + count, 0n)
-  const sum = showUnits(total, of)
+  const sum = withUnit(showCount(total), total, of)
   const days = showDays(starts[0]!, today)
   const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
   const where =

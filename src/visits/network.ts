@@ -48,26 +48,15 @@ export function isLoopback(address: string): boolean {
 const IPV4_PREFIX = 96
 
 /**
- * The network of a visitor: an IPv4 address itself, or the first 64 bits of an IPv6 address. A subscriber gets at least a /64,
- * and may use another address of it for each request (RFC 6177; RFC 8981).
- * @param address an IPv4 or IPv6 address in any notation
- * @returns the same text for all notations; `null` if the text is no address
+ * The first bits of an address, of IPv4 and IPv6, that are one visitor, one subscriber or maybe one customer. A subscriber gets at
+ * least a /64, at home a /56, a company a /48, and may use another address of it for each request (RFC 6177, RFC 8981). An IPv4 /24
+ * is the smallest network that is routed.
  */
-export function networkOf(address: string): string | null {
-  return prefixOf(address, { ipv4: 32, ipv6: 64 })
-}
+const WIDTHS = { visitor: [32, 64], subscriber: [32, 56], customer: [24, 48] } as const
 
-/** The network of a subscriber, for limits: as `networkOf`, but an IPv6 /56, which is what a home line gets (RFC 6177). */
-export function subscriberOf(address: string): string | null {
-  return prefixOf(address, { ipv4: 32, ipv6: 56 })
-}
-
-/** For limits: an IPv4 /24, the smallest that is routed, or an IPv6 /48, which companies get (RFC 6177): maybe one customer. */
-export function wideNetworkOf(address: string): string | null {
-  return prefixOf(address, { ipv4: 24, ipv6: 48 })
-}
-
-function prefixOf(address: string, { ipv4, ipv6 }: { ipv4: 24 | 32; ipv6: 48 | 56 | 64 }): string | null {
+/** The network of an address: the same text for all its notations; `null` if the text is no address. */
+export function networkOf(address: string, of: keyof typeof WIDTHS): string | null {
+  const [ipv4, ipv6] = WIDTHS[of]
   const groups = parseAddress(address)
   if (groups === null) return null
   if (!isIpv4(groups)) {

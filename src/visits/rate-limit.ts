@@ -1,14 +1,11 @@
 import { BoundedMap } from '../bounded-map.ts'
 import { MINUTE_MS } from '../counters/calendar.ts'
 import { log } from '../log.ts'
-import { isLoopback, subscriberOf, wideNetworkOf } from './network.ts'
+import { isLoopback, networkOf } from './network.ts'
 
 export interface RateLimit {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
-
-/** Seconds to wait after a limit was exceeded: the longest period that one can have. */
-export const LONGEST_PERIOD = 60
 
 /** How many times as much the wide network of an address may do. */
 const WIDE_SHARES = 10
@@ -24,7 +21,7 @@ const turns = new WeakMap<RateLimit, number>()
  */
 export async function exceedsLimit(limit: RateLimit | null, address: string | null, purpose = ''): Promise<boolean> {
   if (limit === null || address === null || isLoopback(address)) return false
-  const network = subscriberOf(address)
+  const network = networkOf(address, 'subscriber')
   if (network === null) return false
   try {
     // One after the other, so that a network above its limit does not use up that of its neighbors.
@@ -32,7 +29,7 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
     if (!success) return true
     const turn = ((turns.get(limit) ?? 0) + 1) % WIDE_SHARES
     turns.set(limit, turn)
-    return !(await limit.limit({ key: `${purpose}${wideNetworkOf(address)} ${turn}` })).success
+    return !(await limit.limit({ key: `${purpose}${networkOf(address, 'customer')} ${turn}` })).success
   } catch (error) {
     log('warn', 'rate_limit_failed', { error: String(error) })
     return false
@@ -48,13 +45,12 @@ const MAX_GENERATION = 5_000
 export class TokenAttempts {
   readonly #counts = new BoundedMap<number>(MAX_GENERATION)
 
-  /** Takes an attempt before its outcome is known, as others may be in flight. Returns seconds to wait, or 0. */
-  take(network: string, now: number): number {
-    const minute = Math.floor(now / MINUTE_MS)
-    const taken = this.#counts.get(`${minute} ${network}`) ?? 0
-    if (taken >= MAX_TOKEN_ATTEMPTS) return Math.ceil(((minute + 1) * MINUTE_MS - now) / 1_000)
-    this.#counts.set(`${minute} ${network}`, taken + 1)
-    return 0
+  /** Takes an attempt before its outcome is known, as others may be in flight. Whether there is none left. */
+  isExceeded(network: string, now: number): boolean {
+    const place = `${Math.floor(now / MINUTE_MS)} ${network}`
+    const taken = this.#counts.get(place) ?? 0
+    if (taken < MAX_TOKEN_ATTEMPTS) this.#counts.set(place, taken + 1)
+    return taken >= MAX_TOKEN_ATTEMPTS
   }
 }
 

@@ -16,7 +16,6 @@ describe('nothing is wrong for those who are signed in, light and dark, from 320
     ['a counter without counts', 'never'],
     ['a counter with a great count', '/big', charted],
     ['a counter, with every section open', '/', everySectionOpen],
-    ['a counter, about to be reset', '/', (page) => dialog(page, 'Reset to zero …')],
     ['a counter, about to be deleted', '/', (page) => dialog(page, 'Delete …')],
     ['a counter, while the Worker does not answer', '/', goOffline],
   ])('%s', (_, key, state) => expectNothingWrong(browser, session, counterUrl(counter, 'page_view', key), state))

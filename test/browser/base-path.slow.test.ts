@@ -30,17 +30,6 @@ describe('under a base path', () => {
     await page.locator('#top a').first().click()
     await page.waitForURL(counterUrl(counter, 'page_view', '/a b'))
     await expect.poll(() => page.textContent('#figure-all')).toBe('41')
-    await page.getByText('Badges, charts and snippets').click()
-    await expect
-      .poll(() =>
-        page
-          .locator('.grounds img')
-          .first()
-          .evaluate((image) => (image as HTMLImageElement).naturalWidth),
-      )
-      .not.toBe(0)
-    expect(await page.inputValue('#snippet-code')).toContain(`${counter.url}/badge/page_view/%2Fa%20b.svg`)
-
     await page.getByText('Change this counter').click()
     await page.fill('#new-count', '50')
     await page.getByRole('button', { name: 'Set …' }).click()

@@ -98,7 +98,7 @@ it('Without tables it says what is missing', async () => {
   const lacking = await startCounter({ COUNTERS }, { empty: true })
   const page = await (await browser.newContext()).newPage()
   await page.goto(`${lacking.url}/stats/page_view`)
-  await expect.poll(() => page.textContent('#history-message')).toMatch(/^The database lacks tables\./)
+  await expect.poll(() => page.textContent('#history-message')).toMatch(/^Make the tables: /)
 })
 
 it('Without scripts, the public page has its numbers, a chart and the list, nothing that does nothing, and a picture', async () => {

@@ -23,7 +23,7 @@ describe('An address that shows nothing', () => {
   it('is a page with a way on for people, and a problem document for programs', async () => {
     const page = await newPage()
     await page.goto(`${counter.url}/nothing`)
-    expect(await page.textContent('h1')).toBe('There is no such page')
+    expect(await page.textContent('h1')).toBe('Nothing is served at this path')
     const answer = await page.evaluate(async () => {
       const response = await fetch('/nothing', { headers: { Accept: 'application/json' } })
       return [response.headers.get('Content-Type'), (await response.json()).code]

@@ -1,4 +1,4 @@
-import type { Bindings } from '../../src/config/bindings.ts'
+import type { Bindings } from '../../src/config/read-settings.ts'
 import worker from '../../src/index.ts'
 import { isolateOf } from '../../src/isolate.ts'
 import type { WorkerLoad } from './worker-load.ts'

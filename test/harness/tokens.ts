@@ -1,4 +1,4 @@
-import { sha256 } from '../../src/token-list.ts'
+import { sha256 } from '../../src/tokens.ts'
 
 /** A token as `npm run token` makes them, but always the same one for a name. */
 export function tokenOf(name: string): string {

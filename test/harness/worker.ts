@@ -2,7 +2,7 @@ import { createExecutionContext, createScheduledController, waitOnExecutionConte
 import { env as configured } from 'cloudflare:workers'
 import { beforeAll, inject } from 'vitest'
 import { localCounters } from '../../local/worker/local-counters.ts'
-import type { Bindings } from '../../src/config/bindings.ts'
+import type { Bindings } from '../../src/config/read-settings.ts'
 import { hash64 } from '../../src/counters/ids.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 import worker from '../../src/index.ts'

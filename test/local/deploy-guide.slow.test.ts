@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import type { Bindings } from '../../src/config/bindings.ts'
 import { readConfig } from '../../src/config/config.ts'
+import type { Bindings } from '../../src/config/read-settings.ts'
 import { PROJECT } from './npm-script.ts'
 
 const run = promisify(execFile)

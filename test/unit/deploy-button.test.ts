@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import { PROJECT } from '../../local/project-root.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { shortTokenProblem } from '../../src/config/tokens.ts'
+import { shortTokenProblem } from '../../src/tokens.ts'
 
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
 const { repository, scripts, cloudflare } = JSON.parse(read('package.json')) as {

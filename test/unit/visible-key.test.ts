@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { spellInvisible, visibleKey } from '../../src/visible-key.ts'
+import { visibleKey } from '../../src/visible-key.ts'
 
 describe('A key that people are shown', () => {
   it.each([
@@ -75,8 +75,4 @@ describe('A key that people are shown', () => {
       { numRuns: 2_000 },
     )
   })
-})
-
-it('Invisible characters of a text in HTML are references', () => {
-  expect(spellInvisible('a\u202E ', (digits) => `&#x${digits};`)).toBe('a&#x202E;&#x20;')
 })

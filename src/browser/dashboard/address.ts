@@ -1,20 +1,20 @@
+import { CHART_UNIT_NAMES, type ChartUnit, PERIOD_NAMES, type PeriodName } from '../../periods.ts'
+
 /** The Worker's base path; empty for the root. */
 export function basePath(): string {
   return document.documentElement.dataset.base ?? ''
 }
 
-const PERIODS = ['today', '7d', '30d', '12m', 'all', 'yesterday', 'month', 'last-month', '90d'] as const
-
 /** What a page's address asks for: its parameters, empty if it has none. */
 export interface View {
-  period: (typeof PERIODS)[number] | 'custom'
+  period: PeriodName | 'custom'
   /** The first and last day of a custom period, such as 2026-11-20. */
   from: string
   to: string
   /** The prefix of the keys in the list. */
   find: string
   /** The units of the chart, if they are not those of the period. */
-  by: '' | 'day' | 'week' | 'month'
+  by: '' | ChartUnit
   /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
   show: '' | 'also' | 'both'
 }
@@ -33,11 +33,11 @@ export function readView(): View {
   const [from, to] = [given('from'), given('to')]
   const isCustom = isDay(from) && isDay(to)
   return {
-    period: isCustom ? 'custom' : (among('period', ...PERIODS) ?? '30d'),
+    period: isCustom ? 'custom' : (among('period', ...PERIOD_NAMES) ?? '30d'),
     from: isCustom ? from : '',
     to: isCustom ? to : '',
     find: given('find'),
-    by: among('by', 'day', 'week', 'month') ?? '',
+    by: among('by', ...CHART_UNIT_NAMES) ?? '',
     show: among('show', 'also', 'both') ?? '',
   }
 }

@@ -1,7 +1,7 @@
 import { basePath } from './address.ts'
 import { ApiError, type Problem } from './api-error.ts'
-import { parseExactly } from './counts.ts'
 import { element } from './elements.ts'
+import { parseExactly } from './formats.ts'
 
 /** A path of the API, with its segments encoded. */
 export function path(...segments: string[]): string {

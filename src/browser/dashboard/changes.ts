@@ -1,8 +1,9 @@
 import { pageAddress } from './address.ts'
 import { ask, path } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
-import { type Count, readTypedCount, showChange, showCount } from './counts.ts'
 import { byId, element, keyText, withStorage } from './elements.ts'
+import { readTypedCount, showChange, showCount } from './formats.ts'
+import type { Count } from './numbers-answer.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
@@ -17,16 +18,13 @@ interface Move {
   also: boolean
 }
 
-/** What the next page says. `undoes`: it took back an earlier rename, and is not offered again. */
-type Done = Move & { undoes?: true }
-
 const DONE = 'slotted-counter-done'
 
 const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
 
 /**
- * Starts the forms that set, reset, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a
- * dialog says what will happen, and asks. Afterwards the page says what was done.
+ * Starts the forms that set, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a dialog says what
+ * will happen, and asks. Afterwards the page says what was done.
  */
 export function startChangeForms(type: string, key: string, changed: () => void): void {
   // Only those who may change counters have the forms.
@@ -37,13 +35,10 @@ export function startChangeForms(type: string, key: string, changed: () => void)
 
 function startSetForms(type: string, key: string, changed: () => void): void {
   const field = changeField('new-count', 'change-message')
-  const set = async (count: bigint, resets: boolean) => {
+  const set = async (count: bigint) => {
     const before = await countOf(type, key)
     byId('confirm-also').hidden = true
-    const [title, button] = resets
-      ? ['Reset this counter to zero?', 'Reset to zero']
-      : ['Set this counter?', `Set to ${showCount(count)}`]
-    const isConfirmed = await confirmed(title, button, [
+    const isConfirmed = await confirmed('Set this counter?', `Set to ${showCount(count)}`, [
       keyLine(key),
       `Its count changes from ${showCount(before)} to ${showCount(count)} (${showChange(count - before)}). What is counted before you confirm is overwritten too.`,
       'The history keeps what was counted, and shows this change as an adjustment.',
@@ -51,18 +46,9 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     if (!isConfirmed) return
     clearDone()
     try {
-      // A JavaScript number would round the digits. If only a lost answer told by how much it changed, the difference is a guess.
-      const answer = await change<{ added: Count | null }>('PUT', path('counters', type, key), `{"count":${count}}`)
-      const added = BigInt(answer.added ?? count - before)
-      const id = newKey()
-      // As an adjustment: what is counted meanwhile stays.
-      const back = JSON.stringify({ counters: [{ type, key, count: String(-added) }] })
-      const undo = async () => {
-        await change('POST', path('imports'), back, id)
-        showDone([`Undone: ${showChange(-added)}.`])
-        changed()
-      }
-      showDone([resets ? 'Reset to zero.' : `Set to ${showCount(count)}.`], added === 0n ? undefined : undo)
+      // A JavaScript number would round the digits.
+      await change('PUT', path('counters', type, key), `{"count":${count}}`)
+      showDone([`Set to ${showCount(count)}.`])
     } finally {
       changed()
     }
@@ -72,9 +58,8 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     const count = readTypedCount(field.input.value)
     const rule = `A whole number, such as 1234 or ${showCount(1_234)}, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`
     if (count === null || count > LARGEST || count < -LARGEST) field.refuse(rule)
-    else void field.change(() => set(count, false))
+    else void field.change(() => set(count))
   })
-  byId('reset').addEventListener('click', () => field.change(() => set(0n, true)))
 }
 
 function startMoveForms(type: string, key: string): void {
@@ -200,13 +185,13 @@ function keyLine(key: string, other = ''): HTMLElement {
 }
 
 /** Goes to the page of what a change left, in the same period. That page says what was done. */
-function leaveAfter(done: Done): void {
+function leaveAfter(done: Move): void {
   withStorage(() => sessionStorage.setItem(DONE, JSON.stringify(done)))
   const { action, type, other } = done
   location.assign(pageAddress(action === 'delete' ? '' : 'counter', { type, key: other }))
 }
 
-/** Says what was done before the page was opened, and offers to undo a rename. */
+/** Says what was done before the page was opened. */
 export function showLastChange(): void {
   // Only those who may change counters have the place for it.
   if (document.getElementById('done') === null) return
@@ -215,53 +200,25 @@ export function showLastChange(): void {
   const stored = withStorage(() => sessionStorage.getItem(DONE))
   if (stored === null) return
   sessionStorage.removeItem(DONE)
-  const done = JSON.parse(stored) as Done
-  const { action, key, other, undoes } = done
+  const { action, key, other } = JSON.parse(stored) as Move
   const said = {
     delete: ['Deleted ', keyText(key), '.'],
-    rename: ['Renamed ', keyText(key), undoes ? ' back to ' : ' to ', keyText(other), '.'],
+    rename: ['Renamed ', keyText(key), ' to ', keyText(other), '.'],
     merge: ['Merged ', keyText(key), ' into ', keyText(other), '.'],
   }
-  showDone(said[action], action === 'rename' && !undoes ? undoOf(done) : undefined)
+  showDone(said[action])
 }
 
-function undoOf({ type, key, other, also }: Done): () => Promise<void> {
-  const id = newKey()
-  return async () => {
-    const back = { type, key: other, other: key, also }
-    try {
-      await moveCounter({ ...back, action: 'rename' }, id)
-    } catch (error) {
-      // The old key was counted meanwhile.
-      if (!isTaken(error)) throw error
-      await moveCounter({ ...back, action: 'merge' }, id)
-    }
-    leaveAfter({ ...back, action: 'rename', undoes: true })
-  }
-}
-
-/** Says above the page what was done, until the next change. An `undo` that fails can be tried again. */
-function showDone(what: readonly (string | Node)[], undo?: () => Promise<void>): void {
+/** Says above the page what was done, until the next change. */
+function showDone(what: readonly (string | Node)[]): void {
   const place = byId('done')
   place.replaceChildren(element('span', {}, ...what))
-  if (undo !== undefined) {
-    const button = element('button', { type: 'button' }, 'Undo')
-    button.addEventListener('click', () => {
-      button.disabled = true
-      undo().catch((error) => showDone([messageOf(error)], undo))
-    })
-    place.append(button)
-  }
-  // Screen readers read it, and the button is next.
+  // Screen readers read it.
   place.focus()
 }
 
 function clearDone(): void {
   byId('done').replaceChildren()
-}
-
-function newKey(): string {
-  return crypto.getRandomValues(new Uint32Array(4)).join('-')
 }
 
 async function countOf(type: string, key: string): Promise<bigint> {
@@ -277,22 +234,23 @@ async function findCounter(type: string, key: string): Promise<{ key: string; co
   return first?.key.length === key.length ? first : null
 }
 
-/** @param id repeats with the same one take effect once; default: a new one @throws {ApiError} */
-async function moveCounter({ action, type, key, other, also }: Move, id?: string): Promise<void> {
+/** @throws {ApiError} */
+async function moveCounter({ action, type, key, other, also }: Move): Promise<void> {
   const query = also ? '?also=true' : ''
   const body = { rename: JSON.stringify({ to: other }), merge: JSON.stringify({ into: other }) }
-  if (action === 'delete') await change('DELETE', path('counters', type, key) + query, undefined, id)
-  else await change('POST', path('counters', type, key, action) + query, body[action], id)
+  if (action === 'delete') await change('DELETE', path('counters', type, key) + query)
+  else await change('POST', path('counters', type, key, action) + query, body[action])
 }
 
 /**
  * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
  * @throws {ApiError} with status 0 if the outcome still is
  */
-function change<Answer>(method: string, path: string, body?: string, key = newKey()): Promise<Answer> {
+function change(method: string, path: string, body?: string): Promise<unknown> {
   const isUnknown = (error: unknown) =>
     error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown')
-  const attempt = () => ask<Answer>(method, path, body, key)
+  const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
+  const attempt = () => ask(method, path, body, key)
   return attempt()
     .catch((error) => (isUnknown(error) ? attempt() : Promise.reject(error)))
     .catch((error) => {

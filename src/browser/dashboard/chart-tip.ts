@@ -1,8 +1,8 @@
+import type { Unit } from '../../units.ts'
 import type { View } from './address.ts'
-import { type Count, directionOf, showCount, showGrowth, showUnits, type Unit } from './counts.ts'
 import { element } from './elements.ts'
-import { noonOf, showBriefly, showDays } from './format-time.ts'
-import type { Adjustment, ChartNumbers } from './numbers.ts'
+import { directionOf, noonOf, showBriefly, showCount, showDays, showGrowth, showUnits } from './formats.ts'
+import type { Adjustment, ChartNumbers, Count } from './numbers-answer.ts'
 
 export interface ChartData extends ChartNumbers {
   of: Unit

@@ -1,10 +1,9 @@
 import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
-import { type Count, onFirstUse, showCount, showShort } from './counts.ts'
 import { saveCsv } from './csv-buttons.ts'
 import { byId, element, numberCell, shape } from './elements.ts'
-import { showDays, showOnAxis, showUnit } from './format-time.ts'
-import type { By, Point } from './numbers.ts'
+import { onFirstUse, showCount, showDays, showOnAxis, showShort, showUnit } from './formats.ts'
+import type { By, Count, Point } from './numbers-answer.ts'
 
 // Lengths are in pixels. `BOTTOM` is that of the axis with its labels, `CHARACTER` the estimated width of a letter.
 const [HEIGHT, TOP, BOTTOM, TIP_GAP, CHARACTER] = [226, 8, 28, 6, 8]
@@ -134,11 +133,10 @@ export function startChart(name: string, open?: (first: string, last: string) =>
   }
 }
 
-function legendOf({ points, adjustments, shown, of, ofAlso }: ChartData): HTMLElement[] {
+function legendOf({ adjustments, shown, of, ofAlso }: ChartData): HTMLElement[] {
   const bar = 'M0 0h14v10H0z'
   const entries: [sign: string, d: string, text: string][] = []
-  if (shown === 'both') entries.push(['bars', bar, of.many], ['inside', bar, ofAlso.many])
-  if (points.some(({ imported }) => imported)) entries.push(['imported', 'M0 7h14', 'has imported counts'])
+  if (shown === 'both') entries.push(['bars', bar, of.unit], ['inside', bar, ofAlso.unit])
   if (adjustments.length > 0) entries.push(['adjusted', 'M7 0v10', 'set or imported'])
   return entries.map(([sign, d, text]) => {
     const size = { width: 14, height: 10, class: shown, 'aria-hidden': 'true' }
@@ -182,7 +180,6 @@ function drawingOf(data: ChartData, width: number): { drawing: SVGElement; left:
     .map(({ at }) => points.findLastIndex(({ start }) => new Date(start) <= new Date(at)))
     .map((index) => (index === -1 ? '' : `M${middle(index)} ${TOP}V${floor}`))
     .join('')
-  const imported = drawn(({ imported }, index) => imported && `M${tenths(x(index))} ${floor + 3}h${tenths(place)}`)
   const hatch = { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' }
   const path = (name: string, d: string, more = {}) => (d === '' ? [] : [shape('path', { class: name, d, ...more })])
   const size = { width: width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}` }
@@ -197,9 +194,7 @@ function drawingOf(data: ChartData, width: number): { drawing: SVGElement; left:
     ...path('bars', bars),
     ...path('now', now, { fill: 'url(#hatch)' }),
     ...path('inside', inside),
-    ...path('halo', dashes),
     ...path('previous', dashes),
-    ...path('imported', imported),
     ...path('adjusted', adjusted),
     ...axisLabels(points, by, place).flatMap(({ index, text }) => {
       const half = (text.length * CHARACTER) / 2

@@ -1,15 +1,12 @@
 // The script of the page of a counter: with its forms, one script for all pages would be too large.
-import { basePath } from './address.ts'
-import { startBuilder } from './builder.ts'
 import { showLastChange, startChangeForms } from './changes.ts'
-import { showChange, showCount } from './counts.ts'
-import { byId, element, numberCell, setText, startCopyButtons } from './elements.ts'
-import { showMoment } from './format-time.ts'
+import { byId, element, numberCell, setText } from './elements.ts'
+import { showChange, showCount, showMoment } from './formats.ts'
 import { startProblems } from './header.ts'
 import { startNumbers } from './live-numbers.ts'
-import type { Adjustment, CounterNumbers } from './numbers.ts'
+import type { Adjustment, CounterNumbers } from './numbers-answer.ts'
 
-const { type = '', unit = '' } = byId('main').dataset
+const { type = '' } = byId('main').dataset
 // From the URL, because HTML does not preserve every character.
 const key = new URLSearchParams(location.search).get('key') ?? ''
 const page = startNumbers<CounterNumbers>({ type, key }, (numbers) => {
@@ -18,8 +15,6 @@ const page = startNumbers<CounterNumbers>({ type, key }, (numbers) => {
   byId('adjustments').hidden = adjustments.length === 0
   byId('adjustment-rows').replaceChildren(...adjustments.map(adjustmentRow))
 })
-startCopyButtons()
-startBuilder({ address: location.origin + basePath(), type, key, unit })
 startChangeForms(type, key, page.refresh)
 startProblems()
 showLastChange()

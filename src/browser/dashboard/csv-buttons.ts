@@ -1,8 +1,8 @@
 import { readView } from './address.ts'
-import { type Count, showCount } from './counts.ts'
 import { toCsv } from './csv.ts'
 import { byId, element, startWork } from './elements.ts'
-import type { TypeNumbers } from './numbers.ts'
+import { showCount } from './formats.ts'
+import type { Count, TypeNumbers } from './numbers-answer.ts'
 
 /** The most rows of a file. */
 const MAX_ROWS = 1_000

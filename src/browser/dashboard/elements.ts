@@ -1,6 +1,6 @@
+import type { Unit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { messageOf } from './api-error.ts'
-import type { Unit } from './counts.ts'
 
 /** @throws if the page and the script do not match */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
@@ -33,8 +33,8 @@ export function numberCell(text: string): HTMLTableCellElement {
 }
 
 /** The unit that an element of the page names. */
-export function unitOf({ dataset: { unit = '', unitOne = '' } }: HTMLElement): Unit {
-  return { one: unitOne, many: unit }
+export function unitOf({ dataset: { unit = '', unitOne } }: HTMLElement): Unit {
+  return { unit, unitOne: unitOne ?? null }
 }
 
 /** A key that keeps its writing direction to itself. */

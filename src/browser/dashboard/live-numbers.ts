@@ -1,21 +1,21 @@
+import type { Unit } from '../../units.ts'
 import { basePath, keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
 import { ask } from './api.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startChart } from './chart.ts'
+import { byId, setText, unitOf } from './elements.ts'
 import {
-  type Count,
   directionOf,
   parseExactly,
   showChange,
+  showClock,
   showCount,
+  showDays,
   showGrowth,
   showUnits,
-  type Unit,
-} from './counts.ts'
-import { byId, setText, unitOf } from './elements.ts'
-import { showClock, showDays } from './format-time.ts'
+} from './formats.ts'
 import { showLive } from './header.ts'
-import { type ChartNumbers, type Compared, type Numbers, TIME_ZONE } from './numbers.ts'
+import { type ChartNumbers, type Compared, type Count, type Numbers, TIME_ZONE } from './numbers-answer.ts'
 import { type Outcome, poll } from './polling.ts'
 
 /** The rows of a list at first. */

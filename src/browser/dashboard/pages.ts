@@ -5,7 +5,7 @@ import { ApiError, messageOf } from './api-error.ts'
 import { showLastChange } from './changes.ts'
 import { byId, element, setText, startCopyButtons, startWork } from './elements.ts'
 import { startNumbers } from './live-numbers.ts'
-import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
+import { TIME_ZONE, type TypeNumbers } from './numbers-answer.ts'
 import { startOverviewPage } from './overview-page.ts'
 import { startTopList } from './top-list.ts'
 

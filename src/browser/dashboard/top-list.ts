@@ -1,8 +1,7 @@
-import { visibleKey } from '../../visible-key.ts'
 import { pageAddress } from './address.ts'
-import { type Count, directionOf, showCount, showGrowth } from './counts.ts'
 import { byId, element, keyText, shape } from './elements.ts'
-import type { ListedCounter } from './numbers.ts'
+import { directionOf, showCount, showGrowth } from './formats.ts'
+import type { Count, ListedCounter } from './numbers-answer.ts'
 
 /** The height of a small chart, and the part of its place that a bar fills. */
 const HEIGHT = 20
@@ -35,15 +34,14 @@ export function startTopList(type: string | null): (counters: readonly ListedCou
 }
 
 function rowOf(type: string | null, { key, page }: ListedCounter): HTMLTableRowElement {
-  const name = element('th', { scope: 'row' }, linkOf(type, key, page))
-  if (page !== undefined && type !== null) {
-    const leads = element('a', { class: 'out', href: page, rel: 'noreferrer', title: 'Open this page' }, '↗')
-    leads.setAttribute('aria-label', `Open the page ${visibleKey(key)}`)
-    name.append(' ', leads)
-  }
   // Pages without visitors have no column for them.
   const kinds = ['small-chart', 'count', ...(document.querySelector('.ranking .also') ? ['also'] : []), 'growth']
-  return element('tr', {}, name, ...kinds.map((kind) => element('td', { class: `number ${kind}` })))
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, linkOf(type, key, page)),
+    ...kinds.map((kind) => element('td', { class: `number ${kind}` })),
+  )
 }
 
 function linkOf(type: string | null, key: string, page: string | undefined): HTMLElement {

@@ -1,19 +1,20 @@
 import * as v from 'valibot'
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
+import { choice, limitField } from '../../openapi/fields.ts'
+import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../../periods.ts'
 import type { Caller } from '../../service/caller.ts'
 import type { ParametersOf } from '../../service/check-input.ts'
-import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../service/chosen-period.ts'
-import { choice, limitField } from '../../service/shared-fields.ts'
+import { type ChosenPeriod, chosenPeriod } from '../../service/chosen-period.ts'
 
 export const DEFAULT_ROWS = 10
 
 export const numbersQuery = () => ({
   type: v.string(),
   key: v.optional(v.string()),
-  period: v.optional(choice(PERIOD_NAMES), '30d'),
+  period: v.optional(choice([...PERIOD_NAMES, 'custom']), '30d'),
   from: v.optional(v.string()),
   to: v.optional(v.string()),
-  by: v.optional(choice(CHART_UNITS)),
+  by: v.optional(choice(CHART_UNIT_NAMES)),
   tz: v.optional(v.string(), 'UTC'),
   find: v.optional(v.string(), ''),
   rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),

@@ -1,12 +1,10 @@
 import { html } from 'hono/html'
-import { isCompanion, ofSameKey, shownCompanion } from '../../config/companions.ts'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { COUNTER_SCRIPT } from '../../generated.ts'
+import { ofSameKey, shownCompanion } from '../../service/companions.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
-import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, options, unitOf } from './numbers.ts'
-import { NEEDS_NO_SCRIPT } from './overview.ts'
+import { type Html, signedInPage, type Viewer } from './layout.ts'
+import { numbersOf, unitOf } from './numbers.ts'
 
 /** @param key the key from the URL, which may be invalid */
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
@@ -21,8 +19,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, also, { more: ADJUSTMENTS })}
-${builder(type, also, isCompanion(type, viewer.configured))}
-${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type, viewer.configured))) : ''}
+${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type))) : ''}
 <p class="hint" id="as-of"></p>
 </main>`,
     COUNTER_SCRIPT,
@@ -56,7 +53,6 @@ const changeForms = (also: Html | '') => html`<details class="card fold" id="cha
 <label for="new-count">Set to</label>
 <input id="new-count" name="count" inputmode="numeric" required autocomplete="off" aria-describedby="change-message">
 <button>Set …</button>
-<button type="button" id="reset" class="danger">Reset to zero …</button>
 </form>
 <p class="hint" id="change-message" role="status"></p>
 <form id="move" class="row">
@@ -76,58 +72,3 @@ const changeForms = (also: Html | '') => html`<details class="card fold" id="cha
 <div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
 </form>
 </dialog>`
-
-const PERIODS = { '': 'All time', month: 'Last 30 days', week: 'Last 7 days', day: 'Last 24 hours' }
-
-const CHART_PERIODS = { '': '30 days', '90d': '90 days', '12m': '12 months' }
-
-/** The kinds of snippets that are badges, and those that are images. */
-const BADGES = 'badge counting'
-const IMAGES = `${BADGES} chart`
-const PAGE_KINDS = { script: 'Script that counts a page', pixel: 'Image that counts a page' }
-
-/** Badges, charts and HTML to copy, which `src/browser/dashboard/builder.ts` writes. */
-function builder(type: CounterType, also: CounterType | undefined, counted: boolean): Html {
-  const kinds = {
-    ...(type.public && { badge: 'Badge', chart: 'Chart' }),
-    ...(type.countingBadge && { counting: 'Badge that counts' }),
-    ...(type.redirectTo !== null && { download: 'Link to a download' }),
-    ...(type.redirectTo === null && !counted && PAGE_KINDS),
-    ...(type.public && { count: 'Number in a page' }),
-    ...(type.public && also?.public && { both: `Number and ${also.unit} in a page` }),
-    program: 'Request of a program',
-  }
-  return html`<details class="card fold" id="builder">
-<summary><h2>Badges, charts and snippets</h2></summary>
-<form id="snippet" class="fields"${also && html` data-visitors="${also.name}" data-visitors-unit="${also.unit}"`}>
-<label>For
-<select name="kind">${options(kinds)}</select></label>
-<label data-for="${BADGES}">Label
-<input name="label" maxlength="${MAX_LABEL}" placeholder="${type.unit}" autocomplete="off"></label>
-<label data-for="${BADGES}">Color
-<input name="color" list="colors" pattern="#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})|${COLOR_NAMES.join('|')}" title="A name, or 3 or 6 hexadecimal digits" placeholder="blue" autocomplete="off" autocapitalize="off" spellcheck="false"></label>
-<datalist id="colors">${COLOR_NAMES.map((name) => html`<option value="${name}"></option>`)}</datalist>
-<label data-for="${BADGES}">Style
-<select name="style">${BADGE_STYLES.map((style, index) => html`<option value="${index === 0 ? '' : style}">${style}</option>`)}</select></label>
-<label data-for="${BADGES}">Period
-<select name="period">${options(PERIODS)}</select></label>
-<label data-for="chart">Period
-<select name="days">${options(CHART_PERIODS)}</select></label>
-<label data-for="${IMAGES}">Write as
-<select name="format">${options({ markdown: 'Markdown', html: 'HTML', address: 'address' })}</select></label>
-<label data-for="${BADGES}" class="row"><input type="checkbox" name="compact" value="true"> Short: 1.2k</label>
-</form>
-<div data-for="${IMAGES}" class="fields grounds"><p><img alt="Preview on a light ground"></p><p><img alt="Preview on a dark ground"></p></div>
-<p class="hint" id="snippet-hint"></p>
-${copyable('snippet-code', 'To paste', '', 3)}
-<p class="hint" data-for="${Object.keys(PAGE_KINDS).join(' ')}">${sitesOf(type)}</p>
-${counted ? html`<p class="hint">${NEEDS_NO_SCRIPT}</p>` : ''}
-${type.public ? '' : html`<p class="hint">Badges, charts, and numbers in your pages need a public type: <code>COUNTERS.${type.name}.public = true</code>.</p>`}
-</details>`
-}
-
-function sitesOf({ name, allowedOrigins }: CounterType): Html | string {
-  if (allowedOrigins.includes('*')) return ''
-  const sites = allowedOrigins.length === 0 ? 'No page counts' : `Only pages of ${allowedOrigins.join(', ')} count`
-  return html`${sites}: see <code>SITES</code> and <code>COUNTERS.${name}.allowed_origins</code>.`
-}

@@ -1,10 +1,7 @@
 import { html, raw } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { CHART_UNITS, OTHER_PERIODS, TILES } from '../../periods.ts'
 import type { Html } from './layout.ts'
-
-/** Periods with a tile, and those among other days. */
-export const TILES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months', all: 'All time' }
-const OTHERS = { yesterday: 'Yesterday', month: 'This month', 'last-month': 'Last month', '90d': '90 days' }
 
 /**
  * The periods with their figures, and the chart of the chosen one, for a type or a counter.
@@ -35,7 +32,7 @@ ${more}
 /** The units and the counts of the chart, its table and its file. @param units whether units can be chosen */
 function chartMenu({ title }: CounterType, also: CounterType | undefined, units: boolean): Html {
   const shown = also && { '': title, also: also.title, both: 'Both' }
-  return html`<div class="row chart-menu">${units ? html`<select id="chart-by" aria-label="Units of the chart" hidden>${options({ day: 'Days', week: 'Weeks', month: 'Months' })}</select>` : ''}
+  return html`<div class="row chart-menu">${units ? html`<select id="chart-by" aria-label="Units of the chart" hidden>${options(CHART_UNITS)}</select>` : ''}
 ${shown ? html`<select id="chart-shown" aria-label="Counts in the chart" hidden>${options(shown)}</select>` : ''}
 <span><button type="button" id="history-table" aria-expanded="false" aria-controls="history-numbers">Table</button> · <button type="button" id="history-csv" aria-label="Save the chart as CSV">CSV</button></span></div>`
 }
@@ -63,7 +60,7 @@ function tiles(also: CounterType | undefined, days: boolean): Html {
 
 const OTHER_DAYS = html`<button type="button" class="tile other" id="other-days" aria-pressed="false" aria-expanded="false" aria-controls="days">Other days ▾</button>
 <form id="days" class="row choice" hidden>
-${Object.entries(OTHERS).map(([name, label]) => html`<button type="button" value="${name}" aria-pressed="false">${label}</button>`)}
+${Object.entries(OTHER_PERIODS).map(([name, label]) => html`<button type="button" value="${name}" aria-pressed="false">${label}</button>`)}
 <label>From <input type="date" name="from" min="1975-01-01" required></label>
 <label>to <input type="date" name="to" min="1975-01-01" required></label>
 <button>Show</button>

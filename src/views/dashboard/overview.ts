@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { isCompanion, shownCompanion } from '../../config/companions.ts'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { isCompanion, shownCompanion } from '../../service/companions.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { checkForm } from './check.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'

@@ -1,11 +1,13 @@
 import { html } from 'hono/html'
-import { shownCompanion } from '../../config/companions.ts'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { TILES } from '../../periods.ts'
+import { shownCompanion } from '../../service/companions.ts'
+import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { showCount, showUnits } from '../badge.ts'
+import { showCount } from '../badge.ts'
 import { showDays } from '../chart-svg.ts'
 import { document, type Html, type Site } from './layout.ts'
-import { numbersOf, ranking, TILES, unitOf } from './numbers.ts'
+import { numbersOf, ranking, unitOf } from './numbers.ts'
 
 /** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
 interface PublicNumbers {
@@ -59,10 +61,11 @@ ${ranking(type, shownCompanion(type, all, 'counter'))}
 /** What applications show of a link to the page: https://ogp.me. */
 function linkPreview(address: string, site: string, type: CounterType, numbers: PublicNumbers | null): Html {
   const { title, unit, keys } = type
+  const month = numbers?.figures['30d'].count ?? 0
   const about =
     numbers === null
       ? `How many ${unit} were counted each day, and for which ${keys}.`
-      : `${showUnits(bigintOf(numbers.figures['30d'].count), type)} in 30 days, ${exact(numbers.total)} in all.`
+      : `${withUnit(exact(month), bigintOf(month), type)} in 30 days, ${exact(numbers.total)} in all.`
   return html`<meta name="description" content="${about}">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="${site}">

@@ -1,33 +1,22 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Migration } from '../../database/migrations.ts'
-import type { ProblemReport } from '../../service/problem.ts'
+import { PROBLEMS, type Problem } from '../../service/problem.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, document, type Html, type Site, signedInPage, type Viewer } from './layout.ts'
 
-/** Problems that pages have other words for than the API. */
-const TROUBLES: Record<string, readonly [title: string, text: string]> = {
-  not_found: ['There is no such page', 'The address may be mistyped, or the page is not public any more.'],
-  cross_site_request: ['Nothing was done', 'Another site sent this request. Use the dashboard’s own buttons.'],
-  invalid_request: ['The address is wrong', 'Correct it:'],
-  configuration_invalid: ['The settings have errors', 'Correct them, and deploy again:'],
-}
-
-/** A problem, for people. Readers can send its code and the request's id to support. */
-export function troublePage(
-  at: Site,
-  { code, errors = [], requestId, ...problem }: ProblemReport & { requestId: string },
-): Html {
-  const [title, text] = TROUBLES[code] ?? [problem.title, problem.detail]
+/** A problem, for people. @param requestId that under which it was logged; `null`: it was not */
+export function troublePage(at: Site, { code, detail, errors }: Problem, requestId: string | null): Html {
+  const title = PROBLEMS[code]
   return document(
     title,
     at,
     html`<main class="sign-in" id="main">
 <h1>${title}</h1>
-<p>${text}</p>
+<p>${detail}</p>
 ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`<li><code>${field}</code> ${message}</li>`)}</ul>`}
 <p><a href="${at.base}/">Go to the start page</a></p>
-<p class="hint">${code}, request ${requestId}</p>
+${requestId === null ? '' : html`<p class="hint">${code}, request ${requestId}</p>`}
 </main>`,
   )
 }

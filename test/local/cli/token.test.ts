@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { readTokens } from '../../../src/config/tokens.ts'
 import type { FieldError } from '../../../src/schemas.ts'
+import { readTokens } from '../../../src/tokens.ts'
 import { PROJECT } from '../npm-script.ts'
 
 const run = promisify(execFile)

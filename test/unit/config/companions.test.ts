@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { companionsOf, shownCompanion } from '../../../src/config/companions.ts'
+import { shownCompanion } from '../../../src/service/companions.ts'
 import { problems, read } from './valid-config.ts'
 
 describe('also', () => {
@@ -19,7 +19,7 @@ describe('also', () => {
         visitor: { record_type: 2, dedupe_seconds: 1_800, same_key: ['trailing_slash', 'letter_case'] },
       },
     })
-    expect([types.get('view')!.also, types.get('visitor')!.also]).toEqual(['visitor', null])
+    expect([types.get('view')!.also, types.get('visitor')!.also]).toEqual([[types.get('visitor')], []])
   })
 
   it.each<[string, object, object, string]>([
@@ -29,18 +29,6 @@ describe('also', () => {
     ['is empty', { also: '' }, {}, 'must be the name of another type'],
     ['is the type itself', { also: 'view' }, {}, 'must not lead back to its own type'],
     ['names the first one', { dedupe_seconds: 60 }, { also: 'view' }, 'must not lead back to its own type'],
-    [
-      'names a type that counts every hit',
-      {},
-      { also: 'every' },
-      'needs a type that counts a visitor once: set COUNTERS.every.dedupe_seconds',
-    ],
-    [
-      'names a type with windows that cut those of the first type',
-      { dedupe_seconds: 7_200 },
-      { dedupe_seconds: 7_200, also: 'hour' },
-      'needs nested windows: COUNTERS.hour.dedupe_seconds must be a multiple of COUNTERS.view.dedupe_seconds',
-    ],
     [
       'has other spellings',
       { same_key: ['letter_case'] },
@@ -72,8 +60,7 @@ describe('also', () => {
       'needs nested windows: COUNTERS.visitor.dedupe_seconds must be a multiple of the 30 seconds of downloads',
     ],
   ])('is refused with both fields if the named type %s', (_, view, visitor, message) => {
-    const more = { every: { record_type: 3 }, hour: { record_type: 4, dedupe_seconds: 3_600 } }
-    expect(pair(view, visitor, more)).toContain(`COUNTERS.view.also ${message}`)
+    expect(pair(view, visitor)).toContain(`COUNTERS.view.also ${message}`)
   })
 
   it('may be named by several types', () => {
@@ -87,18 +74,22 @@ describe('also', () => {
       daily: { record_type: 3, dedupe_seconds: 86_400 },
     }
     expect(problems({ COUNTERS: types })).toEqual([])
-    const all = [...read({ COUNTERS: types }).types.values()]
-    expect(all.map((type) => companionsOf(type, all).map(({ name }) => name))).toEqual([
-      ['visitor', 'daily'],
-      ['daily'],
-      [],
-    ])
-    // Of a circle that it is not in, a type has each once. The types in it are refused.
+    const chains = (COUNTERS: object) =>
+      [...read({ COUNTERS }).types.values()].map(({ also }) => also.map(({ name }) => name))
+    expect(chains(types)).toEqual([['visitor', 'daily'], ['daily'], []])
+    // Links of a circle are refused.
     const circle = { ...types, daily: { ...types.daily, dedupe_seconds: 3_600, also: 'visitor' } }
     expect(problems({ COUNTERS: circle })).toEqual([
       'COUNTERS.visitor.also must not lead back to its own type',
       'COUNTERS.daily.also must not lead back to its own type',
     ])
+    expect(chains(circle)).toEqual([['visitor'], [], []])
+    // A mistake is named where it is, and the links before it stay.
+    const every = { ...types, daily: { record_type: 3 } }
+    expect(problems({ COUNTERS: every })).toEqual([
+      'COUNTERS.visitor.also needs a type that counts a visitor once: set COUNTERS.daily.dedupe_seconds',
+    ])
+    expect(chains(every)).toEqual([['visitor'], [], []])
   })
 })
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import { type Bindings, OPTIONS } from '../../../src/config/bindings.ts'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig } from '../../../src/config/config.ts'
+import { type Bindings, OPTIONS } from '../../../src/config/read-settings.ts'
 import { problems, read, VALID } from './valid-config.ts'
 
 /** A type without further settings. */
@@ -22,7 +22,7 @@ const PLAIN = {
   slots: null,
   dedupeSeconds: null,
   publicPage: false,
-  also: null,
+  also: [],
   bots: null,
   visitorsOf: 'page',
   prefixes: [],
@@ -58,7 +58,6 @@ describe('The configuration', () => {
       mayExpire: true,
       ranges: 1,
       ownNetworks: [],
-      crons: { rollUp: ROLL_UP_CRON, pruning: PRUNING_CRON },
     })
   })
 
@@ -114,8 +113,8 @@ describe('The configuration', () => {
       allowedOrigins: ['*'],
       slots: 100,
       dedupeSeconds: 30,
-      also: 'c',
-      bots: 'd',
+      also: [config.types.get('c')],
+      bots: config.types.get('d'),
       redirectTo: 'https://files.example.com/dist/',
       countBots: true,
       countAutomated: true,
@@ -224,7 +223,7 @@ describe('The configuration', () => {
         keys: 'files',
       },
     ])
-    expect(triggers.crons).toEqual([config.crons.rollUp, config.crons.pruning])
+    expect(triggers.crons).toEqual([ROLL_UP_CRON, PRUNING_CRON])
   })
 })
 

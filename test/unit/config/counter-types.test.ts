@@ -214,7 +214,7 @@ describe('new_keys', () => {
   it('must be in lower case if letter case does not matter', () => {
     const settings = { same_key: ['letter_case'], new_keys: ['/blog/*', '/Docs/*'] }
     expect(typeProblems(settings)).toEqual([
-      'COUNTERS.page_view.new_keys must be in lower case, as all keys are with "letter_case"',
+      'COUNTERS.page_view.new_keys must be spelled as keys are counted: "/docs/*"',
     ])
     expect(typeProblems({ ...settings, new_keys: ['/blog/*'] })).toEqual([])
   })
@@ -265,16 +265,14 @@ describe('prefixes', () => {
     }
     const ofPages = { allowed_origins: ['*'], prefixes: ['/caf%C3%A9/'], new_keys: ['/a', '/%7Euser/*'] }
     expect(typeProblems(ofPages)).toEqual([
-      'COUNTERS.page_view.new_keys must be spelled as people read it: "/~user/*"',
-      'COUNTERS.page_view.prefixes must be spelled as people read it: "/café/"',
+      'COUNTERS.page_view.new_keys must be spelled as keys are counted: "/~user/*"',
+      'COUNTERS.page_view.prefixes must be spelled as keys are counted: "/café/"',
     ])
     expect(typeProblems({ ...ofPages, allowed_origins: [] })).toEqual([])
     const ofPrefix = { visitors_of: 'prefix', dedupe_seconds: 60, same_key: ['trailing_slash'], prefixes: ['/blog/'] }
-    expect(typeProblems(ofPrefix)).toContain(
-      'COUNTERS.page_view.prefixes must be spelled as keys are with `same_key`: "/blog", not "/blog/"',
-    )
+    expect(typeProblems(ofPrefix)).toContain('COUNTERS.page_view.prefixes must be spelled as keys are counted: "/blog"')
     expect(typeProblems({ same_key: ['letter_case'], prefixes: ['App-'] })).toEqual([
-      'COUNTERS.page_view.prefixes must be in lower case, as all keys are with "letter_case"',
+      'COUNTERS.page_view.prefixes must be spelled as keys are counted: "app-"',
     ])
   })
 })

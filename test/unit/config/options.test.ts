@@ -18,7 +18,6 @@ describe('options', () => {
       COUNTERS: { page_view: { record_type: 1, public: true, allowed_origins: ['https://example.com'] } },
       PLAN: 'paid',
       PRUNING: { idempotency_hours: 48 },
-      CRONS: { roll_up: '*/5 * * * *', pruning: '1 * * * *' },
     }
     expect(read(options)).toEqual(readConfig({ ...ENV, ...options }).config)
   })
@@ -67,14 +66,6 @@ describe('BASE_PATH', () => {
       ])
     },
   )
-})
-
-describe('CRONS', () => {
-  it('must differ', () => {
-    expect(problems({ COUNTERS, CRONS: { pruning: '* * * * *' } })).toEqual([
-      'CRONS.pruning must differ from CRONS.roll_up: each task needs its own run',
-    ])
-  })
 })
 
 describe('bindings', () => {

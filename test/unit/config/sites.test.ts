@@ -29,10 +29,10 @@ describe('SITES', () => {
     'https://blog.example?a',
     5,
     null,
-    ['*'],
+    {},
   ])('cannot be %j, and other sites count all the same', (wrong) => {
     const sites = typeof wrong === 'string' ? `https://shop.example, ${wrong}` : wrong
-    expect(problems({ SITES: sites })).toEqual([expect.stringMatching(/^SITES must be sites such as/)])
+    expect(problems({ SITES: sites })).toEqual([expect.stringMatching(/^SITES(\.1)? must be sites such as/)])
     expect(originsOf(sites)).toEqual(typeof wrong === 'string' ? ['https://shop.example'] : [])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { includes, SCOPES, shortTokenProblem } from '../../../src/config/tokens.ts'
+import { includes, SCOPES, shortTokenProblem } from '../../../src/tokens.ts'
 import { problems, read } from './valid-config.ts'
 
 const HASH = 'a'.repeat(64)

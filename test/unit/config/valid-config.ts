@@ -1,5 +1,5 @@
-import type { Bindings } from '../../../src/config/bindings.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import type { Bindings } from '../../../src/config/read-settings.ts'
 
 /** The smallest valid configuration. */
 export const VALID = {

@@ -1,8 +1,9 @@
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import type { Span } from '../../../src/counters/history/selection.ts'
+import type { PeriodName } from '../../../src/periods.ts'
 import { InvalidInput } from '../../../src/schemas.ts'
-import { chosenPeriod, comparedSpans, type PeriodName } from '../../../src/service/chosen-period.ts'
+import { chosenPeriod, comparedSpans } from '../../../src/service/chosen-period.ts'
 
 const clock = (at: number, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDateTime().toString()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { measureText } from '../../../src/views/measure-text.ts'
+import { measureText } from '../../../src/views/badge.ts'
 
 const widthOf = (text: string) => measureText(text, 11).width
 const JOINED = [

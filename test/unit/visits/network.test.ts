@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isIn, networkOf, parseNetwork, subscriberOf, wideNetworkOf } from '../../../src/visits/network.ts'
+import { isIn, networkOf, parseNetwork } from '../../../src/visits/network.ts'
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -19,7 +19,7 @@ it.each([
   ['unknown', null],
   ['', null],
 ])('the network of %j is %s', (address, network) => {
-  expect(networkOf(address)).toBe(network)
+  expect(networkOf(address, 'visitor')).toBe(network)
 })
 
 it.each([
@@ -29,7 +29,7 @@ it.each([
   ['2001:db8:1:100::1', '2001:db8:1:100::/56'],
   ['unknown', null],
 ])('the subscriber of %j is %s', (address, network) => {
-  expect(subscriberOf(address)).toBe(network)
+  expect(networkOf(address, 'subscriber')).toBe(network)
 })
 
 it.each([
@@ -39,7 +39,7 @@ it.each([
   ['2001:db8:1:ff00::1', '2001:db8:1:0::/48'],
   ['unknown', null],
 ])('the wide network of %j is %s', (address, network) => {
-  expect(wideNetworkOf(address)).toBe(network)
+  expect(networkOf(address, 'customer')).toBe(network)
 })
 
 describe('A network', () => {

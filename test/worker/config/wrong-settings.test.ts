@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Bindings } from '../../../src/config/bindings.ts'
+import type { Bindings } from '../../../src/config/read-settings.ts'
 import { logged } from '../../harness/logged.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'

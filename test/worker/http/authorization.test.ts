@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { SCOPES, type Scope } from '../../../src/config/tokens.ts'
 import type { Operation } from '../../../src/openapi/contract.ts'
-import { sha256 } from '../../../src/token-list.ts'
+import { SCOPES, type Scope, sha256 } from '../../../src/tokens.ts'
 import { MAX_TOKEN_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
 import { contracts } from '../../harness/contracts.ts'
 import { freshDatabase } from '../../harness/database.ts'
@@ -213,7 +212,7 @@ describe('Attempts with unknown tokens', () => {
     const fresh = await workerWith({})
     await useUp(fresh, '2001:db8::1')
     const refused = await ask(fresh, 'guess', '2001:db8:0:1::2')
-    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '40'])
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60'])
     expect(await refused.json()).toMatchObject({ code: 'too_many_attempts' })
     expect((await ask(fresh, 'guess', '2001:db8:0:100::1')).status).toBe(401)
     vi.setSystemTime(Date.now() + 40_000)

@@ -2,7 +2,7 @@ import { env as configured } from 'cloudflare:workers'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { problemDocument } from '../../../src/openapi/contract.ts'
-import { subscriberOf } from '../../../src/visits/network.ts'
+import { networkOf } from '../../../src/visits/network.ts'
 import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
@@ -83,9 +83,9 @@ describe('The rate limit of public reading', () => {
         429,
         { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'no-store', 'retry-after': '60' },
       ])
-      expect(await image.text()).toContain('too many requests')
+      expect(await image.text()).toContain('Too many requests from this network')
       const json = await read('/badge/page/a.json')
-      expect(await json.json()).toMatchObject({ isError: true, message: 'too many requests' })
+      expect(await json.json()).toMatchObject({ isError: true, message: 'Too many requests from this network' })
     }))
 
   it('comes before the database', () =>
@@ -155,7 +155,7 @@ describe('As shipped', () => {
       const address = `${network}::1`
       const { VISITOR_LIMIT, READER_LIMIT } = configured as unknown as Record<string, RateLimit>
       const useUp = (limit: RateLimit, requests: number) =>
-        Promise.all(Array.from({ length: requests }, () => limit.limit({ key: subscriberOf(address)! })))
+        Promise.all(Array.from({ length: requests }, () => limit.limit({ key: networkOf(address, 'subscriber')! })))
       const said = async () => (await on.hit('page', 'a', { 'CF-Connecting-IP': address })).headers.get('X-Hit')
       expect(await statuses(50, '/badge/page/a.svg', {}, on)).toEqual(Array(50).fill(200))
       await useUp(READER_LIMIT!, 1_149)

@@ -116,7 +116,7 @@ describe('A parameter that a badge does not know', () => {
 
   it('hides no error of those that it knows', async () => {
     expect(await svg('page_view/a.svg?v=2&color=blurple')).toMatch(/^counter: color must be/)
-    expect(await svg('page_view/a.svg?v=2&label=%ff')).toBe('counter: query is not percent-encoded UTF-8')
+    expect(await svg('page_view/a.svg?v=2&label=%ff')).toBe('counter: The query string is not percent-encoded UTF-8')
     expect(await svg('page_view.svg?prefix=a&v=2&prefix=b')).toBe('counter: prefix must not be repeated')
   })
 })
@@ -191,15 +191,15 @@ describe('An error of a badge', () => {
   const label = 'label must have at most 80 characters, none of them a control character'
   const color = 'must be a color name such as "blue", or 3 or 6 hexadecimal digits'
   const CASES: [string, string, number, string][] = [
-    ['an unknown type', 'nope/a', 404, 'not found'],
-    ['a type that is not public', 'secret/a', 404, 'not found'],
-    ['an object method as a type', 'constructor/a', 404, 'not found'],
+    ['an unknown type', 'nope/a', 404, 'The counter type is not configured'],
+    ['a type that is not public', 'secret/a', 404, 'The counter type is not configured'],
+    ['an object method as a type', 'constructor/a', 404, 'The counter type is not configured'],
     ['slashes in a key', 'page_view/blog/hello', 404, 'write / in the key as %2F'],
     ['no key', 'page_view/', 422, 'key must not be empty'],
-    ['a key that is not UTF-8', 'page_view/%ff', 400, 'key is not percent-encoded UTF-8'],
-    ['a stray percent sign', 'page_view/50%', 400, 'key is not percent-encoded UTF-8'],
+    ['a key that is not UTF-8', 'page_view/%ff', 400, 'The key in the path is not percent-encoded UTF-8'],
+    ['a stray percent sign', 'page_view/50%', 400, 'The key in the path is not percent-encoded UTF-8'],
     ['a key of 513 bytes', `page_view/${'x'.repeat(513)}`, 422, 'key must have at most 512 bytes of UTF-8, not 513'],
-    ['a query that is not UTF-8', 'page_view/a?label=%ff', 400, 'query is not percent-encoded UTF-8'],
+    ['a query that is not UTF-8', 'page_view/a?label=%ff', 400, 'The query string is not percent-encoded UTF-8'],
     ['a parameter given twice', 'page_view/a?label=x&label=y', 422, 'label must not be repeated'],
     ['a label of 81 characters', `page_view/a?label=${'x'.repeat(81)}`, 422, label],
     ['a control character', 'page_view/a?label=%01', 422, label],
@@ -240,11 +240,11 @@ describe('Without a database', () => {
     await away.behave({ faults: [{ action: 'error', errno: 2003, times: 1_000 }] })
     const blind = new TestWorker(away.url, { COUNTERS })
     const image = await blind.fetch(`/badge/page_view/a.svg${query}`)
-    expect([image.status, await said(image)]).toEqual([503, 'counter: unavailable'])
+    expect([image.status, await said(image)]).toEqual([503, 'counter: The database is unavailable'])
     expect([image.headers.get('Cache-Control'), image.headers.get('Retry-After')]).toEqual(['no-store', '5'])
     const endpoint = await blind.fetch(`/badge/page_view/a.json${query}`)
     expect([endpoint.status, endpoint.headers.get('Cache-Control')]).toEqual([503, 'no-store'])
-    expect(await endpoint.json()).toMatchObject({ message: 'unavailable', isError: true })
+    expect(await endpoint.json()).toMatchObject({ message: 'The database is unavailable', isError: true })
   })
 })
 

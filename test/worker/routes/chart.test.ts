@@ -144,9 +144,9 @@ describe('The same chart', () => {
 describe('An error of a chart', () => {
   const periods = 'counter: period must be one of 30d, 90d, 12m'
   it.each([
-    ['an unknown type', 'nope/a.svg', 404, 'counter: not found'],
-    ['a type that is not public', 'secret.svg', 404, 'counter: not found'],
-    ['a key that is not UTF-8', 'page_view/%ff.svg', 400, 'counter: key is not percent-encoded UTF-8'],
+    ['an unknown type', 'nope/a.svg', 404, 'counter: The counter type is not configured'],
+    ['a type that is not public', 'secret.svg', 404, 'counter: The counter type is not configured'],
+    ['a key that is not UTF-8', 'page_view/%ff.svg', 400, 'counter: The key in the path is not percent-encoded UTF-8'],
     ['slashes in a key', 'page_view/a/b.svg', 404, 'counter: write / in the key as %2F'],
     ['a key of 513 bytes', `page_view/${'x'.repeat(513)}.svg`, 422, expect.stringContaining('512 bytes')],
     ['the period of a badge', 'page_view/a.svg?period=month', 422, periods],
@@ -170,7 +170,7 @@ describe('An error of a chart', () => {
     await away.behave({ faults: [{ action: 'error', errno: 2003, times: 1_000 }] })
     const response = await new TestWorker(away.url, { COUNTERS }).fetch('/chart/page_view.svg')
     const [image] = parseSvg(await response.text())
-    expect([response.status, image!.attributes['aria-label']]).toEqual([503, 'counter: unavailable'])
+    expect([response.status, image!.attributes['aria-label']]).toEqual([503, 'counter: The database is unavailable'])
     expect([response.headers.get('Cache-Control'), response.headers.get('Retry-After')]).toEqual(['no-store', '5'])
   })
 })

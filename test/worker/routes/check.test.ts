@@ -201,7 +201,7 @@ describe('A check', () => {
     const away = 'http://user:password@127.0.0.1:9'
     const dead = isolate({ DATABASE_URL: away })
     const lines = await logged(async () => {
-      expect((await check('page', SITE, {}, dead)).says[1]).toBe('The database does not respond. Try again later.')
+      expect((await check('page', SITE, {}, dead)).says[1]).toBe('The database does not respond.')
     })
     expect(lines).toEqual([expect.objectContaining({ event: 'database_unavailable' })])
     const empty = isolate({ DATABASE_URL: (await emptyDatabase()).url })

@@ -140,19 +140,19 @@ describe('A counting badge', () => {
   it('is limited as badges are', async () => {
     const reading = isolate({ READER_LIMIT: { limit: async () => ({ success: false }) } })
     const hit = 'ignored; reason=too_many_requests'
-    const refused = { says: 'counter: too many requests', status: 429, hit }
+    const refused = { says: 'counter: Too many requests from this network', status: 429, hit }
     expect(await badge('profile/me.svg', { on: reading })).toEqual(refused)
     expect(await sum()).toBe(0n)
   })
 
   it.each([
     ['plain/a', 404, 'counting_badge is not set', 'not_found'],
-    ['secret/a', 404, 'not found', 'unknown_type'],
-    ['nope/a', 404, 'not found', 'unknown_type'],
-    ['constructor/a', 404, 'not found', 'unknown_type'],
+    ['secret/a', 404, 'The counter type is not configured', 'unknown_type'],
+    ['nope/a', 404, 'The counter type is not configured', 'unknown_type'],
+    ['constructor/a', 404, 'The counter type is not configured', 'unknown_type'],
     ['profile/a/b', 404, 'write / in the key as %2F', 'not_found'],
     ['profile/', 422, 'key must not be empty', 'invalid_request'],
-    ['profile/%ff', 400, 'key is not percent-encoded UTF-8', 'malformed_key'],
+    ['profile/%ff', 400, 'The key in the path is not percent-encoded UTF-8', 'malformed_key'],
     ['profile/a.svg?label=x&label=y&', 422, 'label must not be repeated', 'invalid_request'],
   ])('says in the image what is wrong with %s', async (path, status, message, reason) => {
     const full = path.includes('?') ? path : `${path}.svg`

@@ -174,6 +174,6 @@ describe('For a token', () => {
   it('that may manage, everything is there', async () => {
     const { overview, counter, other } = await pagesFor('manage')
     for (const page of [overview, counter, other]) expect(page).toContain('id="problems"')
-    for (const id of ['set', 'reset', 'confirm']) expect(counter).toContain(`id="${id}"`)
+    for (const id of ['set', 'move', 'confirm']) expect(counter).toContain(`id="${id}"`)
   })
 })

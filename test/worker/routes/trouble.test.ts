@@ -25,10 +25,11 @@ describe('An address at which nothing is', () => {
     'is a page for people, with a link to the start: %s',
     async (path) => {
       const { status, headers, text, title } = await open(path)
-      expect([status, title]).toEqual([404, 'There is no such page'])
-      expect(text).toContain('<title>There is no such page · Ben &amp; Söhne</title>')
+      expect([status, title]).toEqual([404, 'Nothing is served at this path'])
+      expect(text).toContain('<title>Nothing is served at this path · Ben &amp; Söhne</title>')
       expect(text).toContain('<a href="/">')
-      expect(text).toContain(`not_found, request ${headers.get('X-Request-Id')}`)
+      // It was not logged.
+      expect(text).not.toContain(headers.get('X-Request-Id'))
       expect(text).not.toMatch(/invoice|Invoices/)
       expect(headers.get('Content-Type')).toMatch(/^text\/html/)
       expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'/)
@@ -54,14 +55,14 @@ describe('An address at which nothing is', () => {
     for (const path of ['/', '/my/counter/nothing', '/my']) {
       const { status, text } = await open(path, { on: mounted })
       expect([status, /<a href="([^"]*)"/.exec(text)?.[1]], path).toEqual([404, '/my/counter/'])
-      expect(text).toContain('There is no such page · Slotted Counter')
+      expect(text).toContain('Nothing is served at this path · Slotted Counter')
     }
   })
 
   it('is one because of its method, which the answer allows', async () => {
     const { status, headers, text } = await open('/counter', { method: 'POST' })
     expect([status, headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
-    expect(text).toContain('method_not_allowed')
+    expect(text).toContain('This path supports GET, HEAD.')
   })
 })
 
@@ -74,17 +75,18 @@ describe('For people', () => {
 
   it('settings with errors are listed on the front page', async () => {
     const wrong = { SITE_NAME: 'ok', COUNTERS: { page_view: { record_type: 0, 'a<b>': 1 } } }
-    const { status, title, text } = await open('/', { on: new TestWorker(db.url, wrong) })
-    expect([status, title]).toEqual([503, 'The settings have errors'])
+    const { status, headers, title, text } = await open('/', { on: new TestWorker(db.url, wrong) })
+    expect([status, title]).toEqual([503, 'The configuration has errors'])
     expect(text).toContain('<code>COUNTERS.page_view.record_type</code> must be a whole number')
     expect(text).not.toContain('a<b>')
+    expect(text).toContain(`configuration_invalid, request ${headers.get('X-Request-Id')}`)
   })
 
   it('a form that another site sends is a page, and does nothing', async () => {
     const headers = { Accept: BROWSER, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
     const response = await worker.fetch('/logout', { method: 'POST', headers })
     expect([response.status, response.headers.has('Set-Cookie')]).toEqual([403, false])
-    expect(await response.text()).toContain('Another site sent this request.')
+    expect(await response.text()).toContain('Use the form on the dashboard')
   })
 })
 
@@ -116,7 +118,9 @@ describe('For those who are signed in', () => {
       expect([status, title]).toEqual([403, 'Your token may not see this type'])
       expect(text).not.toContain('Invoices')
     }
-    expect(await open('/stats/invoice', { Cookie, on: limited })).toMatchObject({ title: 'There is no such page' })
+    expect(await open('/stats/invoice', { Cookie, on: limited })).toMatchObject({
+      title: 'Nothing is served at this path',
+    })
   })
 
   it('the public page of a type without one leads to the dashboard', async () => {

@@ -138,8 +138,8 @@ describe('The badge of a total', () => {
 
   it('says what is wrong', async () => {
     expect(await said('download.svg?prefix=%3Cscript%3E')).toEqual([422, 'counter: prefix is not public'])
-    expect(await said('secret.svg')).toEqual([404, 'counter: not found'])
-    expect(await said('nothing.svg')).toEqual([404, 'counter: not found'])
+    expect(await said('secret.svg')).toEqual([404, 'counter: The counter type is not configured'])
+    expect(await said('nothing.svg')).toEqual([404, 'counter: The counter type is not configured'])
     expect((await worker.fetch('/badge/download')).status).toBe(404)
     expect((await worker.fetch('/badge/download.svg/')).status).toBe(404)
   })

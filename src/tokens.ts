@@ -1,4 +1,7 @@
-import type { FieldError } from '../schemas.ts'
+import { BoundedMap } from './bounded-map.ts'
+import { hexOf } from './database/values.ts'
+import { isLocalHost } from './local-host.ts'
+import type { FieldError } from './schemas.ts'
 
 /** `manage` includes `count` and `read`. */
 export const SCOPES = ['count', 'read', 'manage'] as const
@@ -9,9 +12,6 @@ export const OWNER = 'owner'
 
 /** People and secret scanners recognize named tokens by it. */
 export const PREFIX = 'slotted_'
-
-/** The minimum length of `API_TOKEN`, except on localhost. */
-const MIN_LENGTH = 16
 
 const NAME_RULE = `must have up to 32 letters, digits, "_" and "-", and not be "${OWNER}"`
 const SCOPE_RULE = `must be ${SCOPES.join(', ')}, or one of them with types, such as read:page_view,download`
@@ -65,15 +65,80 @@ export function readTokens(text: string, isType: (name: string) => boolean, mist
   return tokens
 }
 
-/**
- * The problem of an owner's token that can be guessed. On localhost, any token will do.
- * @param url the request's URL
- */
+/** The form of named tokens: 32 random bytes after the prefix. Nobody makes up such a value, so it cannot be guessed. */
+const FORM = new RegExp(`^${PREFIX}[\\w-]{43}$`)
+
+/** The minimum length of `API_TOKEN`, except on localhost. */
+const MIN_LENGTH = 16
+
+/** Accepted tokens in one generation of the cache; it holds two generations. */
+const MAX_GENERATION = 500
+
+const encoder = new TextEncoder()
+
+/** The tokens that a Worker accepts. */
+export class TokenList {
+  readonly #apiToken: string | null
+  readonly #named: readonly Token[]
+  #owner: Token | undefined
+  /** Valid tokens only, so that strangers cannot fill it. */
+  readonly #accepted = new BoundedMap<Token>(MAX_GENERATION)
+
+  constructor({ apiToken, tokens }: { apiToken: string | null; tokens: readonly Token[] }) {
+    this.#apiToken = apiToken
+    this.#named = tokens
+  }
+
+  /**
+   * The token with a value.
+   * @param network where it comes from. Accepted tokens are remembered by network: otherwise, once the owner has used theirs, a right
+   *   guess would pass the limit
+   * @param checkAttempt called before the value is compared with the owner's token, which people may have made up
+   */
+  async find(value: string, network: string, checkAttempt: () => Promise<void>): Promise<Token | undefined> {
+    const id = `${network} ${value}`
+    const known = this.#accepted.get(id)
+    if (known !== undefined) return known
+    const hash = await sha256(value)
+    let found: Token | undefined
+    if (FORM.test(value)) for (const token of this.#named) if (isSame(token.hash, hash)) found = token
+    if (found === undefined) {
+      await checkAttempt()
+      const owner = await this.#ownerToken()
+      if (owner !== undefined && isSame(owner.hash, hash)) found = owner
+    }
+    if (found !== undefined) this.#accepted.set(id, found)
+    return found
+  }
+
+  async withName(name: string): Promise<Token | undefined> {
+    return name === OWNER ? this.#ownerToken() : this.#named.find((token) => token.name === name)
+  }
+
+  async #ownerToken(): Promise<Token | undefined> {
+    if (this.#apiToken === null) return undefined
+    this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(this.#apiToken) }
+    return this.#owner
+  }
+}
+
+/** The problem of an owner's token that can be guessed. On localhost, any token will do. @param url the request's URL */
 export function shortTokenProblem(apiToken: string, url: string): FieldError | null {
-  if (apiToken.length >= MIN_LENGTH) return null
-  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)) return null
+  if (apiToken.length >= MIN_LENGTH || isLocalHost(new URL(url).hostname)) return null
   return {
     field: 'API_TOKEN',
     message: `must have at least ${MIN_LENGTH} characters: create one with \`openssl rand -hex 32\` and set it with \`wrangler secret put API_TOKEN\``,
   }
+}
+
+/** In constant time. */
+function isSame(a: string, b: string): boolean {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}
+
+/** In hexadecimal. */
+export async function sha256(text: string): Promise<string> {
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
 }

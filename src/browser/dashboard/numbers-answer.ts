@@ -1,4 +1,5 @@
-import type { Count } from './counts.ts'
+/** A whole number from the API; a string if a JavaScript number would round it. */
+export type Count = number | string
 
 /** A count, its compared part, and the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {
@@ -18,7 +19,6 @@ export interface Point {
   /** The count of the same unit in the period before. */
   before?: Count | null
   also?: Count | null
-  imported?: true
 }
 
 export interface ChartNumbers extends Compared {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type Count,
   directionOf,
   parseExactly,
   readTypedCount,
   showGrowth,
   showUnits,
-} from '../../../../src/browser/dashboard/counts.ts'
+} from '../../../../src/browser/dashboard/formats.ts'
+import type { Count } from '../../../../src/browser/dashboard/numbers-answer.ts'
 
 describe('JSON from the API', () => {
   it('is parsed like JSON, but whole numbers that would be rounded become strings with all their digits', () => {
@@ -79,14 +79,14 @@ describe('growth', () => {
 })
 
 it('a count has its unit in the singular or in the plural', () => {
-  const views = { one: 'view', many: 'views' }
+  const views = { unitOne: 'view', unit: 'views' }
   const shown = ([0, 1, -1, 2, 21, 1_001, '9007199254740993'] as const).map((count) => showUnits(count, views))
   expect(shown).toEqual([
     ...['0 views', '1 view', '-1 view', '2 views', '21 views', '1,001 views'],
     '9,007,199,254,740,993 views',
   ])
   // Without a singular, no word is wrong.
-  expect([0n, 1n, 2n].map((count) => showUnits(count, { one: '', many: 'Zugriffe' }))).toEqual([
+  expect([0n, 1n, 2n].map((count) => showUnits(count, { unitOne: null, unit: 'Zugriffe' }))).toEqual([
     ...['0 Zugriffe', 'Zugriffe: 1', '2 Zugriffe'],
   ])
 })

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { PROJECT } from '../../../local/project-root.ts'
-import { LOCAL_HOST } from '../../../src/routes/check.ts'
+import { PROJECT } from '../../local/project-root.ts'
+import { LOCAL_HOST } from '../../src/local-host.ts'
 
-it('The check knows the same local hosts as the script', () => {
+it('The script knows the same local hosts as the Worker', () => {
   const script = readFileSync(join(PROJECT, 'src/browser/beacon/beacon.ts'), 'utf8')
   expect(script).toContain(`location.hostname.replace(${LOCAL_HOST}, '')`)
 })

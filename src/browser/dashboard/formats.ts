@@ -1,5 +1,5 @@
-/** A whole number from the API; a string if a JavaScript number would round it. */
-export type Count = number | string
+import { type Unit, withUnit } from '../../units.ts'
+import type { By, Count } from './numbers-answer.ts'
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
 
@@ -14,15 +14,15 @@ export function onFirstUse<Made>(make: () => Made): () => Made {
   return () => (made ??= make())
 }
 
-function format(options?: Intl.NumberFormatOptions): (number: number | bigint) => string {
+function numberFormat(options?: Intl.NumberFormatOptions): (number: number | bigint) => string {
   const made = onFirstUse(() => new Intl.NumberFormat(undefined, options))
   return (number) => made().format(number)
 }
-const whole = format()
-const withSign = format({ signDisplay: 'exceptZero' })
-const percent = format({ style: 'percent', maximumFractionDigits: 0 })
+const whole = numberFormat()
+const withSign = numberFormat({ signDisplay: 'exceptZero' })
+const percent = numberFormat({ style: 'percent', maximumFractionDigits: 0 })
 /** Short, for the axis of a chart. */
-export const showShort = format({ notation: 'compact', maximumFractionDigits: 1 })
+export const showShort = numberFormat({ notation: 'compact', maximumFractionDigits: 1 })
 
 /** All digits, in the visitor's locale. */
 export const showCount = (count: Count | bigint) => whole(BigInt(count))
@@ -30,18 +30,8 @@ export const showCount = (count: Count | bigint) => whole(BigInt(count))
 /** All digits, with a sign. */
 export const showChange = (count: Count | bigint) => withSign(BigInt(count))
 
-/** What a type counts: its settings `unit_one` (empty if it is not set) and `unit`. */
-export interface Unit {
-  one: string
-  many: string
-}
-
-/** A count with its unit: "1 view", "2 views"; without a singular "views: 1", which is right in every language. */
-export function showUnits(count: Count | bigint, { one, many }: Unit): string {
-  const shown = showCount(count)
-  if (Math.abs(Number(count)) !== 1) return `${shown} ${many}`
-  return one === '' ? `${many}: ${shown}` : `${shown} ${one}`
-}
+/** All digits, with the unit. */
+export const showUnits = (count: Count | bigint, unit: Unit) => withUnit(showCount(count), BigInt(count), unit)
 
 /** The change: "▲ 5%", "▼ 3%", from the tenfold on "▲ ×20". Empty if there was nothing before or nothing can be compared. */
 export function showGrowth({ compared, before }: { compared: Count | null; before: Count | null }): string {
@@ -89,3 +79,52 @@ function plain(text: string, locales: Intl.LocalesArgument): string {
     .replaceAll(/\s+/g, ' ')
     .trim()
 }
+
+// The months of the numbers are Gregorian, whichever calendar the visitor's locale has.
+const made = (options: Intl.DateTimeFormatOptions) =>
+  onFirstUse(() => new Intl.DateTimeFormat(undefined, { calendar: 'gregory', ...options }))
+function dateFormat(options: Intl.DateTimeFormatOptions): (at: Date) => string {
+  const its = made(options)
+  return (at) => its().format(at)
+}
+const time = { hour: '2-digit', minute: '2-digit' } as const
+const dayOfYear = { weekday: 'short', day: 'numeric', month: 'short' } as const
+const date = { ...dayOfYear, year: 'numeric' } as const
+const day = made({ dateStyle: 'medium' })
+const full = {
+  hour: dateFormat({ ...date, ...time }),
+  day: dateFormat(date),
+  month: dateFormat({ month: 'long', year: 'numeric' }),
+}
+const ofThisYear = {
+  hour: dateFormat({ ...dayOfYear, ...time }),
+  day: dateFormat(dayOfYear),
+  month: dateFormat({ month: 'long' }),
+}
+
+/** An instant, short enough for an axis. */
+export const showOnAxis = {
+  hour: dateFormat(time),
+  day: dateFormat({ day: 'numeric', month: 'short' }),
+  month: dateFormat({ month: 'short' }),
+  year: dateFormat({ year: 'numeric' }),
+}
+
+export const showMoment = dateFormat({ dateStyle: 'medium', timeStyle: 'short' })
+
+export const showClock = dateFormat({ timeStyle: 'short' })
+
+/** The start of a unit, in full: a week by its first day. */
+export const showUnit = (at: Date, by: By) => full[by === 'week' ? 'day' : by](at)
+
+/** An hour, a day or a month, with its year only if that is not the present one. */
+export function showBriefly(at: Date, by: keyof typeof full): string {
+  const formats = at.getFullYear() === new Date().getFullYear() ? ofThisYear : full
+  return formats[by](at)
+}
+
+/** A span of dates such as 2026-11-20. */
+export const showDays = (first: string, last: string) => day().formatRange(noonOf(first), noonOf(last))
+
+/** The noon of a day such as 2026-11-20, which every day has. */
+export const noonOf = (day: string) => new Date(`${day}T12:00:00`)

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 import { midnightOf } from '../counters/calendar.ts'
+import { DEFAULT_POINTS, HISTORY_UNITS, TIME_RULE } from '../counters/history/history-range.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
-import { described, instant, TYPE_DESCRIPTION } from '../openapi/contract.ts'
+import { MAX_READ } from '../counters/read/read-counters.ts'
 import { parsed, strictObject, textThat } from '../schemas.ts'
+import { described, instant, TYPE_DESCRIPTION } from './contract.ts'
 
 export const choice = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`)
@@ -118,3 +120,30 @@ export const prefixField = () =>
     v.optional(v.string()),
     'The beginning of the keys. Without a token, it must be one of the type’s `prefixes`. Default: all keys.',
   )
+
+const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
+
+export const counterQuery = () => ({ consistency: consistency() })
+export const countersQuery = () => ({
+  key: described(
+    v.pipe(v.array(v.string(), KEYS_RULE), v.minLength(1, KEYS_RULE), v.maxLength(MAX_READ, KEYS_RULE)),
+    'A key. Repeat the parameter for each key: `?key=a&key=b`.',
+  ),
+  consistency: consistency(),
+})
+export const totalQuery = () => ({ prefix: prefixField(), consistency: consistency() })
+
+const time = () => v.union([dateField(TIME_RULE), instant], TIME_RULE)
+
+export const historyQuery = () => ({
+  by: described(v.optional(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
+  from: described(
+    v.optional(time()),
+    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days, ${DEFAULT_POINTS.week} weeks or ${DEFAULT_POINTS.month} months.`,
+  ),
+  to: described(v.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
+  tz: described(
+    v.optional(v.string(), 'UTC'),
+    'The time zone in which days, weeks and months begin, such as `Europe/Berlin`.',
+  ),
+})
