@@ -123,42 +123,6 @@ describe('While the database refuses inserts', () => {
     expect([await countOf('/a'), await countOf('/b')]).toEqual([1, 1])
   })
 
-  it('a batch that is delivered too early is retried, and counted later', async () => {
-    await refuse()
-    for (let i = 0; i < 3; i++) await worker.hit('page_view', '/early')
-    const taken = await TestQueue.batches.take(addUpTo(3n))
-    const early = await deliver(queueing(), taken)
-    expect(early.explicitAcks).toEqual([])
-    expect(early.retryMessages).toEqual(taken.map(({ id }) => ({ msgId: id })))
-    await db.behave()
-    const { explicitAcks } = await deliver(queueing(), taken)
-    expect(explicitAcks).toHaveLength(taken.length)
-    expect(await countOf('/early')).toBe(3)
-  })
-
-  it('a batch that can never be counted goes to the dead-letter queue, with the reason', async () => {
-    await refuse()
-    await worker.hit('page_view', '/alive')
-    await db.behave()
-    const taken = await TestQueue.batches.take(addUpTo(1n))
-    const { body, ...message } = taken[0]!
-    const [row] = (body as { rows: object[] }).rows
-    const tooMuch = { ...(body as object), rows: [{ ...row, key: '/dead', add: String(2n ** 63n) }] }
-    const others = [{ some: 'thing' }, tooMuch].map((body, i) => ({ ...message, id: `bad ${i}`, body }))
-    const { explicitAcks } = await deliver(queueing(), [...others, ...taken])
-    expect(explicitAcks).toHaveLength(3)
-    const letters = await TestQueue.dead.take(({ length }) => length === 2)
-    expect(letters.map(({ body }) => body)).toMatchObject([
-      { kind: 'slotted-counter/dead-letter', reason: 'malformed', message: { some: 'thing' } },
-      {
-        kind: 'slotted-counter/dead-letter',
-        reason: 'refused',
-        message: { rows: [{ key: '/dead', add: String(2n ** 63n) }] },
-      },
-    ])
-    expect(await countOf('/alive')).toBe(1)
-  })
-
   it('dead batches are a problem of the status for four days, and are kept until they are recorded', async () => {
     stopClock()
     await worker.cron(ROLL_UP_CRON)

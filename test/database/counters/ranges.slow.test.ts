@@ -98,22 +98,6 @@ describe('With several ranges', () => {
     expect(await counts()).toEqual(all(3n))
   })
 
-  it('a roll-up stops at its budget, and the next ones continue in every range', async () => {
-    const isolate = new TestIsolate(ranged)
-    await isolate.count(increments(1n))
-    await isolate.settle()
-    const budget = { pageSlots: 2, maxStatements: 80 }
-    let slots = 0
-    for (let time = 0; time < 100 && slots < counters.length; time++) {
-      const summary = await run(budget)
-      expect(summary.statements).toBeLessThanOrEqual(80)
-      slots += summary.slots
-    }
-    expect(slots).toBe(counters.length)
-    expect(await run()).toMatchObject({ outcome: 'complete', left: 0, behindSeconds: 0 })
-    expect(await counts()).toEqual(all(1n))
-  })
-
   it('every range is rolled up in time although the budget of a run does not suffice for all', async () => {
     const isolate = new TestIsolate(ranged)
     const budget = { pageSlots: 2_000, maxStatements: leastRollUpStatements(RANGES) }

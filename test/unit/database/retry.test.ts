@@ -1,7 +1,7 @@
 import { DatabaseError, UnknownError } from '@planetscale/database'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Database, Result } from '../../../src/database/database.ts'
-import { classify, DatabaseFailure } from '../../../src/database/errors.ts'
+import { DatabaseFailure } from '../../../src/database/errors.ts'
 import { CircuitBreaker, withBreaker, withRetries } from '../../../src/database/retry-and-breaker.ts'
 
 const failure = (errno: number) => {
@@ -100,20 +100,6 @@ describe('a statement with retries', () => {
       applied: 'unknown',
     })
     expect(await run(new FailingDatabase([DEADLOCK, DEADLOCK, DEADLOCK]))).toMatchObject({ applied: 'no' })
-  })
-
-  it('does not pass an unknown outcome on to the next statement', async () => {
-    const database = new FailingDatabase([LOST, SYNTAX, SYNTAX])
-    const retried = withRetries(database)
-    const first = expect(retried.execute('SELECT 1')).rejects.toMatchObject({ applied: 'unknown' })
-    await vi.runAllTimersAsync()
-    await first
-    await expect(retried.execute('SELECT 1')).rejects.toMatchObject({ applied: 'no' })
-  })
-
-  it('keeps the classification of a failure that has one', async () => {
-    const classified = classify(SYNTAX)
-    expect(await run(new FailingDatabase([classified]))).toBe(classified)
   })
 
   it('is not sent again more than three seconds after the first attempt began', async () => {

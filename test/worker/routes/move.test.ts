@@ -39,13 +39,6 @@ describe('DELETE /v1/counters/:type/:key', () => {
     await expectExact(db)
   })
 
-  it('is followed by a new counter with the same name, if it is counted again', async () => {
-    await add('again', 3)
-    await remove('again')
-    await add('again', 1)
-    expect([await count('again'), await found('again')]).toEqual([1, ['again']])
-  })
-
   it('below a number deletes only what is below it', async () => {
     await add('few', 5)
     await expectProblem(await remove('few?below=5'), 409, 'count_not_below')

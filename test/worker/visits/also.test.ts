@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
-import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
 import { emptiedDatabase } from '../emptied-tables.ts'
@@ -153,29 +152,5 @@ describe('When the database fails', () => {
     expect(await pair()).toEqual([1, 1])
     expect(await view('203.0.113.1', '/a', isolate())).toBe('counted')
     expect(await pair()).toEqual([2, 2])
-  })
-
-  it('an answer that is lost leaves it in both, once', async () => {
-    await view('203.0.113.9')
-    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted_counters', times: 1 }] })
-    expect(await view('203.0.113.1')).toBe('counted')
-    expect(await pair()).toEqual([2, 2])
-  })
-
-  it('one message of the queue has both, and the visitor is remembered', async () => {
-    const queueing = isolate({ BATCHES: TestQueue.batches.binding })
-    await view('203.0.113.9', '/a', queueing)
-    await refuse()
-    expect(await view('203.0.113.1', '/a', queueing)).toBe('queued')
-    await db.behave()
-    const taken = await TestQueue.batches.take((some) => sumOf(some) >= 2n)
-    expect(taken).toHaveLength(1)
-    expect(JSON.stringify(taken[0]!.body)).toMatch(/"type":1.*"type":3/)
-    expect(await pair()).toEqual([1, 1])
-    await deliver(queueing, taken)
-    await deliver(queueing, taken)
-    expect(await pair()).toEqual([2, 2])
-    expect(await view('203.0.113.1', '/a', isolate())).toBe('counted')
-    expect(await pair()).toEqual([3, 2])
   })
 })

@@ -6,7 +6,6 @@ import { toText } from '../../../src/database/values.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
-import { writesAcrossRanges } from '../../harness/writes-within-ranges.ts'
 import { emptiedDatabase } from '../emptied-tables.ts'
 
 /** In seconds. */
@@ -96,14 +95,6 @@ describe.each(RANGES)('With ranges = %i, visitors who read several pages', (rang
     await checkCounts(4, ranges)
     expect(await (await isolates[0]!.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
   })
-
-  it('are one each when answers are lost', async () => {
-    const isolates = [1, 2].map(() => sharded(ranges))
-    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted_counters', skip: 1, times: 2 }] })
-    expect(await sendAll(isolates)).toEqual({ counted: 2 * visits.length })
-    await db.behave()
-    await checkCounts(2, ranges)
-  })
 })
 
 describe('A hit that counts for a site', () => {
@@ -119,15 +110,6 @@ describe('A hit that counts for a site', () => {
       expect(rows.map(([, type]) => Number(type)).sort()).toEqual(types)
       expect(sent).toHaveLength(new Set(rows.map(([, , id]) => rangeOf(BigInt(id!), inject('ranges')))).size)
     }
-  })
-
-  it('stays in one range with each statement', async () => {
-    const ranged = sharded(RANGES[1]!)
-    const sent = await db.recording(async () => {
-      for (const [i, key] of PAGES.entries()) expect(await view(`203.0.113.${i}`, key, ranged)).toBe('counted')
-    })
-    expect(writesAcrossRanges(sent, RANGES[1]!)).toEqual([])
-    expect(await site(RANGES[1])).toBe(PAGES.length)
   })
 
   it('counts for each prefix that its key begins with, and for none if there is none', async () => {
@@ -249,18 +231,6 @@ describe('When a range cannot be written', () => {
 })
 
 describe('When the database fails', () => {
-  const refuse = () => db.behave({ faults: [{ action: 'error', errno: 2003, match: '^INSERT', times: 1_000_000 }] })
-
-  it('a hit counts nowhere, and its visitor is new afterwards', async () => {
-    await view('203.0.113.9', '/a')
-    await refuse()
-    expect((await worker.hit('view', '/a', from('203.0.113.1'))).status).toBe(503)
-    await db.behave()
-    expect([await countOf('view', '/a'), await site()]).toEqual([1, 1])
-    expect(await view('203.0.113.1', '/a', isolate())).toBe('counted')
-    expect([await countOf('view', '/a'), await countOf('visitor', '/a'), await site()]).toEqual([2, 2, 2])
-  })
-
   it('the queue has the hit with the name of the site, and counts it once', async () => {
     const queueing = isolate({ BATCHES: TestQueue.batches.binding })
     // It knows the day's salt, and the page from a request of the API, but not the site.

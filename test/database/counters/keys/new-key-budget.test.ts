@@ -23,16 +23,6 @@ const budgets = async () =>
   (await db.execute('SELECT taken FROM new_key_budgets ORDER BY minute')).rows.map(({ taken }) => Number(taken))
 
 describe('The budget of new keys', () => {
-  it('is what the setting says, however many isolates take from it at once, and whatever they ask for', async () => {
-    const granted = await Promise.all(Array.from({ length: 60 }, (_, i) => isolate().take(TYPE, 1 + (i % 7), LIMIT)))
-    // Isolates that were overtaken on the last keys leave them to later ones.
-    for (let i = 0; i < 5; i++) granted.push(await isolate().take(TYPE, 3, LIMIT))
-    const minutes = await budgets()
-    for (const taken of minutes) expect(taken).toBeLessThanOrEqual(LIMIT)
-    expect(sum(granted)).toBe(sum(minutes))
-    expect(Math.max(...minutes)).toBe(LIMIT)
-  })
-
   it('is never exceeded if answers are lost', async () => {
     const fault = { action: 'cut-answer', times: 1 } as const
     let granted = 0

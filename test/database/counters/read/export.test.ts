@@ -8,7 +8,7 @@ import { rowsByRange } from '../../../../src/counters/ranges.ts'
 import { type ExportPage, type ExportRow, exportCounts } from '../../../../src/counters/read/export.ts'
 import { leastRollUpStatements } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countAll, countOf, importAll, rollUpAt } from '../../../harness/moves.ts'
+import { countAll, countOf, rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
@@ -135,25 +135,6 @@ describe('An export', () => {
     })
     expect(pages).toBeGreaterThan(5)
     expect(rows).toEqual(before)
-  })
-
-  it('that is imported into another database gives the same counts and days', async () => {
-    for (const read of [
-      (after: bigint | null) => exportCounts(db, { recordType: 1, after, limit: 10, by: 'day', now: NOW }),
-      (after: bigint | null) => exportCounts(db, { recordType: 1, after, limit: 10, by: 'total', now: NOW }),
-    ]) {
-      const elsewhere = await freshDatabase()
-      const rows = await all(read)
-      const imported = rows.map(({ recordId, name, count, day }) => {
-        return { counter: { recordType: 1, recordId, name: name! }, count, day: day === null ? null : new Date(day) }
-      })
-      await importAll(elsewhere, imported, NOW)
-      const again = await all((after) =>
-        exportCounts(elsewhere, { recordType: 1, after, limit: 9, by: 'day', now: NOW }),
-      )
-      expect(sums(again)).toEqual(sorted())
-      if (rows.some(({ day }) => day !== null)) expect(again).toEqual(rows)
-    }
   })
 
   // On Vitess, the endpoint cannot tell how many rows a server has read.

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { additionToPeriods } from '../../../../src/counters/ledger/periods.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
 import { type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
@@ -104,44 +103,6 @@ describe('A roll-up', () => {
     })
     await run({}, slow)
     expect(countIn(await read(1n))).toBe(5n)
-  })
-
-  it('takes back what an earlier run moved twice, from the total and from every period', async () => {
-    // Moves as a run without the guard would do. Two such runs move the same slots twice.
-    const moveUnguarded = async () => {
-      await db.transaction(async (transaction) => {
-        await transaction.execute(
-          `INSERT INTO counters (record_type, record_id, name, count, version, rolled_up_at) VALUES (1, 1, '/1', 7, 1, ?)
-           ON DUPLICATE KEY UPDATE count = count + VALUES(count), version = version + 1`,
-          [AT],
-        )
-        await additionToPeriods([{ recordType: 1, recordId: 1n, amount: 7n }], AT, 0n)(transaction)
-        await transaction.execute('UPDATE slotted_counters SET count = count - 7 WHERE record_id = 1')
-      })
-    }
-    const history = async () => {
-      const { rows } = await db.execute(
-        `SELECT 'hour' AS kept, SUM(count) AS count FROM counter_history
-         UNION ALL SELECT CONCAT('counter ', period), SUM(count) FROM counter_periods GROUP BY period
-         UNION ALL SELECT CONCAT('type ', period), SUM(count) FROM type_history WHERE period < 3 GROUP BY period`,
-      )
-      return Object.fromEntries(rows.map(({ kept, count }) => [kept, Number(count)]))
-    }
-    const all = (count: number) => {
-      const [hour, day, month] = [0, 1, 2]
-      const periods = [`type ${hour}`, ...[day, month].flatMap((period) => [`counter ${period}`, `type ${period}`])]
-      return Object.fromEntries(['hour', ...periods].map((kept) => [kept, count]))
-    }
-    await add(1n, 7n)
-    await moveUnguarded()
-    await moveUnguarded()
-    expect(await read(1n)).toMatchObject({ total: 14n, pending: -7n })
-    expect(await history()).toEqual(all(14))
-    expect(await run()).toMatchObject({ outcome: 'complete', moved: -7n, left: 0 })
-    expect(await read(1n)).toMatchObject({ total: 7n, pending: 0n })
-    expect(await history()).toEqual(all(7))
-    expect(await db.number('SELECT COUNT(*) FROM counter_periods')).toBe(3n)
-    expect(await run()).toMatchObject({ outcome: 'complete', moved: 0n })
   })
 
   it.each([100, 1])(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type RollUpSummary, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { nameAll } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
@@ -17,31 +17,6 @@ async function fill(db: TestDatabase, from: number, to: number, count: number): 
 }
 
 describe('A roll-up', () => {
-  it('of 40,000 counters works in bounded pages, and each run stays within its budget', async () => {
-    const db = await freshDatabase()
-    await fill(db, 0, 40_000, 3)
-    const runs: RollUpSummary[] = []
-    const largest = { sql: 0, rows: 0 }
-    do {
-      const statements = await db.recording(async () => {
-        runs.push(await rollUp(db, { pageSlots: 1_000, maxStatements: 200, maxSeconds: 100, at: AT }))
-      })
-      for (const { sql, rowsReturned } of statements) {
-        largest.sql = Math.max(largest.sql, sql.length)
-        largest.rows = Math.max(largest.rows, rowsReturned)
-      }
-    } while (runs.at(-1)!.outcome === 'partial' && runs.length < 10)
-    expect(runs.at(-1)).toMatchObject({ outcome: 'complete', left: 0 })
-    expect(runs.length).toBeGreaterThan(1)
-    for (const { statements } of runs) expect(statements).toBeLessThanOrEqual(200)
-    expect(runs.reduce((sum, { moved }) => sum + moved, 0n)).toBe(120_000n)
-    expect(await db.number('SELECT SUM(count) FROM counters')).toBe(120_000n)
-    expect(await db.number('SELECT COUNT(*) FROM counters WHERE count = 3')).toBe(40_000n)
-    // Bounds the memory of a run, which holds the rows and statements of two pages.
-    expect(largest.rows).toBe(1_001)
-    expect(largest.sql).toBeLessThan(250_000)
-  })
-
   // On Vitess, the endpoint cannot tell how many rows a server has read.
   it.skipIf(onVitess)(
     'of 100 pending counters among 200,000 idle ones reads as much as without the idle ones',

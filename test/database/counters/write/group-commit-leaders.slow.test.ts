@@ -286,18 +286,6 @@ describe('Leaders of a group commit', () => {
     expect(await countOf()).toBe(1n)
   })
 
-  it('report an unknown outcome if one attempt got no answer and the next was refused', async () => {
-    await hit()
-    await db.behave({
-      faults: [
-        { action: 'cut-answer', match: 'INSERT INTO slotted' },
-        { action: 'error', errno: 1264, match: 'INSERT INTO slotted', times: 100 },
-      ],
-    })
-    const both = isolate.count(part([a!, b!], 2, 0), { waitUntil })
-    await expect(both).rejects.toMatchObject({ kind: 'range', applied: 'unknown' })
-  })
-
   it('sum the increments of a request before it waits', async () => {
     await hit()
     const thousand = Array.from({ length: 1_000 }, () => ({ counter: a!, by: 1n }))

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AddressCache, addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import { InvalidInput } from '../../../../src/schemas.ts'
 
 const page: KeyedType = { recordType: 1 }
 const issue: KeyedType = { recordType: 11 }
@@ -28,15 +27,6 @@ describe('Cached addresses', () => {
         expect(await known.find(page, spaced)).toEqual(await addressOfKey(page, spaced))
       }),
     )
-  })
-
-  it('do not include invalid keys, which are refused every time', async () => {
-    const known = new AddressCache()
-    for (let i = 0; i < 2; i++) {
-      await expect(known.find(issue, '\0')).rejects.toThrow(InvalidInput)
-      await expect(known.find(page, '')).rejects.toThrow(InvalidInput)
-      expect(known.cached(issue, '\0')).toBeUndefined()
-    }
   })
 
   it('stay few and small', async () => {

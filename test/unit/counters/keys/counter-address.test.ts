@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hash64 } from '../../../../src/counters/ids.ts'
-import {
-  addressOfKey,
-  counterId,
-  isFolder,
-  type KeyedType,
-  MAX_KEY_BYTES,
-} from '../../../../src/counters/keys/counter-address.ts'
+import { addressOfKey, isFolder, type KeyedType, MAX_KEY_BYTES } from '../../../../src/counters/keys/counter-address.ts'
 import { InvalidInput } from '../../../../src/schemas.ts'
 
 const type: KeyedType = { recordType: 7 }
@@ -56,17 +50,6 @@ describe('A key', () => {
     )
   })
 
-  it('has its own counter, even if it differs little from another key', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(key, { minLength: 2, maxLength: 20 }), async (texts) => {
-        const similar = new Set([...texts, ...texts.flatMap((text) => [text.toUpperCase(), text.normalize('NFD')])])
-        const short = [...similar].filter((text) => bytes(text) <= MAX_KEY_BYTES)
-        const ids = await Promise.all(short.map(async (text) => counterId(await addressOfKey(type, text))))
-        expect(new Set(ids).size).toBe(short.length)
-      }),
-    )
-  })
-
   it.each([
     ['a'.repeat(512), 512],
     ['é'.repeat(256), 512],
@@ -101,17 +84,5 @@ describe('The error message for an invalid key', () => {
     for (const text of ['geheim\0', 'geheim\ud800', 'geheim'.repeat(100)]) {
       await expect(addressOfKey(type, text)).rejects.not.toThrow(/geheim/)
     }
-  })
-})
-
-describe('The id of a counter', () => {
-  it('distinguishes record types and record ids', () => {
-    const ids = [
-      { recordType: 1, recordId: 11n },
-      { recordType: 11, recordId: 1n },
-      { recordType: 1, recordId: 1n },
-      { recordType: 1, recordId: 2n ** 64n - 1n },
-    ].map(counterId)
-    expect(new Set(ids).size).toBe(4)
   })
 })

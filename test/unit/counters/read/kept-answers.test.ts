@@ -93,3 +93,38 @@ it('An answer is kept for those who asked after its reading had begun, and for n
   await vi.advanceTimersByTimeAsync(200)
   expect(await Promise.all([first, ...later, latest, isKept()])).toEqual([false, false, false, true, true])
 })
+
+it('Without a time to keep, an answer is read after the call, and shared by all who asked meanwhile', async () => {
+  const [answers, readings] = [new KeptAnswers(), new Readings()]
+  const ask = async () => (await answers.answer(['a'], { keptMs: 0, read: readings.read, waitUntil })).value
+  const first = ask()
+  const meanwhile = [ask(), ask(), ask()]
+  await vi.advanceTimersByTimeAsync(500)
+  expect(readings.begun).toHaveLength(1)
+  readings.begun[0]!.resolve(1)
+  await vi.advanceTimersByTimeAsync(500)
+  // One of them reads again, at the same instant or later.
+  expect(readings.begun).toHaveLength(2)
+  const late = ask()
+  readings.begun[1]!.resolve(2)
+  await vi.advanceTimersByTimeAsync(500)
+  readings.begun[2]!.resolve(3)
+  await vi.advanceTimersByTimeAsync(500)
+  expect(await Promise.all([first, ...meanwhile, late])).toEqual([1, 2, 2, 2, 3])
+})
+
+it('Without a time to keep, a reading that fails or falls silent is followed by another', async () => {
+  const [answers, readings] = [new KeptAnswers(), new Readings()]
+  const ask = async () => (await answers.answer(['a'], { keptMs: 0, read: readings.read, waitUntil })).value
+  void ask()
+  const waiting = ask()
+  await vi.advanceTimersByTimeAsync(9_000)
+  expect(readings.begun).toHaveLength(2)
+  const second = expect(waiting).rejects.toThrow('away')
+  const third = ask()
+  readings.begun[1]!.reject(new Error('away'))
+  await vi.advanceTimersByTimeAsync(500)
+  readings.begun[2]!.resolve(3)
+  await second
+  expect(await third).toBe(3)
+})

@@ -126,25 +126,6 @@ describe('A group', () => {
     expect([others.fits([add(1_000, 1)], 1_000), others.fits(pair(1), 1_000)]).toEqual([true, false])
   })
 
-  it('uses classic slots for types that have them, except for requests with a key', () => {
-    const seen = new Set<bigint>()
-    for (let round = 0; round < 200; round++) {
-      const group = filled([
-        { increments: [add(1, 1, 2), add(1, 1)], key: undefined },
-        { increments: [add(2, 1, 2)], key: 1_000n },
-      ])
-      const batch = seal(group, new Map([[2, 3]]))
-      expect(batch.map(({ recordType, recordId }) => [recordType, recordId])).toEqual([
-        [1, 1n],
-        [2, 1n],
-        [2, 2n],
-      ])
-      expect([batch[0]!.slot, batch[2]!.slot]).toEqual([SLOT, 1_000n])
-      seen.add(batch[1]!.slot)
-    }
-    expect([...seen].sort()).toEqual([0n, 1n, 2n])
-  })
-
   it('adds what its requests add, in primary key order, each slot once, in at most `size` rows', () => {
     fc.assert(
       fc.property(requests, (requests) => {
