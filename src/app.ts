@@ -7,11 +7,74 @@ import { HttpProblem, reported } from './http/problem-response.ts'
 import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
 import { isLocalHost } from './local-host.ts'
-import { troubleResponse } from './routes/dashboard.ts'
+import { badges, countingBadges } from './routes/badge.ts'
+import { charts } from './routes/chart.ts'
+import { check } from './routes/check.ts'
+import { counter, counters, typeTotal } from './routes/counters.ts'
+import { dashboard, troubleResponse } from './routes/dashboard.ts'
+import { downloads } from './routes/download.ts'
+import { exports } from './routes/export.ts'
+import { firstRun } from './routes/first-run.ts'
+import { health } from './routes/health.ts'
+import { counterHistory, typeHistory } from './routes/history.ts'
 import { hit } from './routes/hit.ts'
-import { ROUTES } from './routes/route-list.ts'
+import { imports } from './routes/import.ts'
+import { increment, increments } from './routes/increment.ts'
+import { metrics } from './routes/metrics.ts'
+import { deletion, merging, renaming } from './routes/move.ts'
+import { numbers } from './routes/numbers.ts'
+import { reference } from './routes/reference.ts'
+import { repairing } from './routes/repair.ts'
+import { rollup } from './routes/rollup.ts'
+import { search } from './routes/search.ts'
+import { set } from './routes/set.ts'
+import { setup, setupState } from './routes/setup.ts'
+import { shown } from './routes/shown.ts'
+import { stats } from './routes/stats.ts'
+import { status } from './routes/status.ts'
+import { top } from './routes/top.ts'
+import { verify } from './routes/verify.ts'
 import { Problem } from './service/problem.ts'
 import { isLoopback } from './visits/network.ts'
+
+/** All routes. */
+const ROUTES = [
+  hit,
+  health,
+  increments,
+  increment,
+  counter,
+  counters,
+  set,
+  deletion,
+  renaming,
+  merging,
+  repairing,
+  imports,
+  counterHistory,
+  shown,
+  typeTotal,
+  typeHistory,
+  top,
+  search,
+  exports,
+  status,
+  metrics,
+  rollup,
+  verify,
+  setupState,
+  setup,
+  downloads,
+  badges,
+  charts,
+  countingBadges,
+  dashboard,
+  firstRun,
+  check,
+  numbers,
+  reference,
+  stats,
+]
 
 /** Replaces every path outside the base path. Half a character: no URL decodes to it. */
 const OUTSIDE = '/\ud800'

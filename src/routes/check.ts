@@ -13,7 +13,7 @@ import { choice } from '../openapi/fields.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
-import { checkPage } from '../views/dashboard/check.ts'
+import { checkPage } from '../views/dashboard/plain-pages.ts'
 import { guarded, siteOf } from './dashboard.ts'
 
 const NO_STORE = { 'Cache-Control': 'no-store' }

@@ -24,8 +24,14 @@ import { includes, type Token } from '../tokens.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Html, Site, Viewer } from '../views/dashboard/layout.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
-import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
-import { noCounterPage, noTypePage, setupPage, troublePage } from '../views/dashboard/trouble.ts'
+import {
+  noCounterPage,
+  noTypePage,
+  type SignIn,
+  setupPage,
+  signInPage,
+  troublePage,
+} from '../views/dashboard/plain-pages.ts'
 import { includedNumbers, typesOf } from './numbers.ts'
 
 const MAX_FORM_BYTES = 8 * 1024

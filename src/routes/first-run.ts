@@ -37,7 +37,7 @@ export const firstRun = (app: HonoApp) =>
 
 /** The latest hit that this isolate ignored, in words. */
 function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {
-  const hit = ignoredHits.list().find(({ type }) => type === name)
+  const hit = ignoredHits.get(name)
   if (hit === undefined) return ''
   const { cause, advice } = HIT_REASONS[hit.reason]
   return `A hit${hit.origin === null ? '' : ` from ${hit.origin}`} was not counted. ${cause} ${advice}`

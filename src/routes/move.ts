@@ -12,7 +12,6 @@ import { shortBody } from '../openapi/fields.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
 import { parsed } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
-import { ofSameKey } from '../service/companions.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import type { ProblemCode } from '../service/problem.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -135,7 +134,7 @@ async function answerTo(
 ) {
   const given = await idempotencyKey(c, 'move')
   const { changeDb } = caller.isolate
-  const others = query.also === 'true' ? ofSameKey(type) : []
+  const others = query.also === 'true' ? type.also.filter(({ visitorsOf }) => visitorsOf === 'page') : []
   checkTypes(c, ...others.map(({ name }) => name))
   const moving = moveCounter(changeDb, counter, {
     ...asked,

@@ -117,8 +117,11 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   return { ...visit, type: type.bots, counter: { ...visit.counter, recordType: type.bots.recordType } }
 }
 
+/** Characters of an origin that are kept: it comes from strangers. */
+const MAX_ORIGIN = 200
+
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
-  isolate.ignoredHits.remember(type.name, reason, visitor.origin, new Date())
+  isolate.ignoredHits.set(type.name, { reason, origin: visitor.origin?.slice(0, MAX_ORIGIN) ?? null })
   return ignoredBecause(reason)
 }
 

@@ -8,7 +8,7 @@ const browser = chromiumOfFile()
 const counter = counterOfFile()
 
 describe('with the keyboard alone', () => {
-  it('visitors can sign in, search, open a counter, set it and reset it', async () => {
+  it('visitors can sign in, search, open a counter, set it and delete it', async () => {
     await counter.add('page_view', '/keys/one', 3)
     await counter.add('page_view', '/keys/two', 4)
     await counter.rollUp(new Date())
@@ -58,7 +58,7 @@ describe('with the keyboard alone', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await counter.has({ 'page_view /keys/one': 3 }, page)
+    await counter.has({ 'page_view /keys/one': 3, 'page_view /keys/two': 0 }, page)
   })
 
   it('the focus is always visible', async () => {

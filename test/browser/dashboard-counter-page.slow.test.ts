@@ -79,62 +79,6 @@ describe('the page of a counter', () => {
     await shows(page, '#adjustment-rows', /set\+959$/)
   })
 
-  it('renames, merges and deletes after a confirmation that says what will happen, with the keyboard too', async () => {
-    await counter.add('download', 'old.zip', 41)
-    await counter.add('download', 'all.zip', 1)
-    await open('download', 'old.zip')
-    const dialog = page.getByRole('dialog')
-    const change = () => page.getByText('Change this counter').click()
-    await change()
-
-    await page.getByLabel('Another key').fill('all.zip')
-    await page.getByRole('button', { name: 'Rename …' }).click()
-    await shows(page, '#move-message', /^This key has a counter/)
-
-    await page.getByLabel('Another key').fill('new.zip')
-    await page.getByRole('button', { name: 'Rename …' }).click()
-    await dialog.waitFor()
-    expect(await dialog.innerText()).toMatch(/Rename this counter\?[\s\S]*old\.zip\s*→\s*new\.zip[\s\S]*count of 41/)
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    await counter.has({ 'download old.zip': 41, 'download all.zip': 1 }, page)
-    await page.getByRole('button', { name: 'Rename …' }).click()
-    await dialog.getByRole('button', { name: 'Rename' }).click()
-    await page.waitForURL(/key=new\.zip/)
-    await shows(page, '#figure-all', /^41$/)
-
-    await change()
-    await page.getByLabel('Another key').fill('all.zip')
-    await page.getByRole('button', { name: 'Merge …' }).click()
-    await dialog.waitFor()
-    expect(await dialog.innerText()).toMatch(/new\.zip\s*→\s*all\.zip[\s\S]*count of 41[\s\S]*has 1 and then 42/)
-    await dialog.getByRole('button', { name: 'Merge' }).click()
-    await page.waitForURL(/key=all\.zip/)
-    await shows(page, '#figure-all', /^42$/)
-
-    await change()
-    await page.getByRole('button', { name: 'Delete …' }).focus()
-    await page.keyboard.press('Enter')
-    await dialog.waitFor()
-    expect(await dialog.innerText()).toMatch(/all\.zip[\s\S]*count of 42[\s\S]*cannot be undone/)
-    // The first button changes nothing.
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Enter')
-    await page.waitForSelector('main[data-page=overview]')
-    await expect.poll(async () => Object.values(await counter.counts()).filter((count) => count !== 0)).toEqual([])
-  })
-
-  it('refuses an invalid number before it asks', async () => {
-    await counter.add('download', 'app.zip', 41)
-    await open('download', 'app.zip')
-    await page.getByText('Change this counter').click()
-    for (const wrong of ['', '1.5', '1,5', '1e3', 'abc', '9007199254740993', '12345678901234567890']) {
-      await page.getByLabel('Set to').fill(wrong)
-      await page.getByRole('button', { name: 'Set …' }).click()
-      expect(await page.getByRole('dialog').isVisible(), wrong).toBe(false)
-    }
-    await counter.has({ 'download app.zip': 41 }, page)
-  })
-
   it('shows the period that its address names, and keeps it there', async () => {
     const now = Date.now()
     const day = (ago: number) => new Date(now - ago * 24 * HOUR_MS).toISOString().slice(0, 10)

@@ -199,19 +199,11 @@ describe('the list of a page', () => {
       .toEqual([...['Keys', 'Over time', 'Counts', 'Change']])
   })
 
-  it('has rows that are links as a whole, with their own link to the page', async () => {
+  it('has rows that are links as a whole', async () => {
     await openList()
     const { key } = ranked[1]!
-    const out = page.getByRole('link', { name: `Open the page ${key}` })
-    await out.scrollIntoViewIfNeeded()
+    await rows().nth(1).scrollIntoViewIfNeeded()
     const row = (await rows().nth(1).boundingBox())!
-    expect(await out.getAttribute('href')).toBe(`https://example.com${key}`)
-    const point = (await out.boundingBox())!
-    const hit = await page.evaluate(
-      ([x, y]) => document.elementFromPoint(x!, y!)?.className,
-      [point.x + point.width / 2, point.y + point.height / 2],
-    )
-    expect(hit).toBe('out')
     await page.mouse.click(row.x + row.width - 5, row.y + row.height / 2)
     await page.waitForSelector('main[data-page=counter]')
     expect(await page.textContent('h1')).toBe(key)
@@ -269,11 +261,5 @@ describe('the list of a page', () => {
     await openList(`?type=many&from=${day}&to=${day}`)
     expect((await save()).lines).toHaveLength(1_001)
     expect(await page.textContent('#list-csv-message')).toBe('Saved the first 1,000 rows.')
-    // Of a month, one of more than 20, fewer candidates are read.
-    const today = Temporal.Now.plainDateISO(zone)
-    await openList(`?type=many&from=${today.subtract({ days: 700 })}&to=${today}`)
-    const rows = (await save()).lines.length - 1
-    expect(rows).toBeLessThan(800)
-    expect(await page.textContent('#list-csv-message')).toBe(`Saved the first ${rows} rows.`)
   })
 })

@@ -1,10 +1,9 @@
 import { html } from 'hono/html'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { COUNTER_SCRIPT } from '../../generated.ts'
-import { ofSameKey, shownCompanion } from '../../service/companions.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, unitOf } from './numbers.ts'
+import { numbersOf, shownCompanion, unitOf } from './numbers.ts'
 
 /** @param key the key from the URL, which may be invalid */
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
@@ -19,7 +18,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, also, { more: ADJUSTMENTS })}
-${viewer.mayChange ? changeForms(alsoOf(viewer, ofSameKey(type))) : ''}
+${viewer.mayChange ? changeForms(alsoOf(viewer, type)) : ''}
 <p class="hint" id="as-of"></p>
 </main>`,
     COUNTER_SCRIPT,
@@ -33,7 +32,8 @@ const ADJUSTMENTS = html`<div id="adjustments" hidden>
 </div>`
 
 /** Asks whether a change takes the counters of the same key in further types along, or says why it does not. */
-function alsoOf({ types }: Viewer, also: readonly CounterType[]): Html | '' {
+function alsoOf({ types }: Viewer, type: CounterType): Html | '' {
+  const also = type.also.filter(({ visitorsOf }) => visitorsOf === 'page')
   if (also.length === 0) return ''
   // A token may not learn the names of types that it does not cover.
   if (!also.every((type) => types.includes(type))) {

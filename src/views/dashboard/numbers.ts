@@ -77,3 +77,17 @@ export function ranking({ keys, unit }: CounterType, also: CounterType | undefin
   return html`<table class="ranking follows-period"><thead><tr><th scope="col"><span class="hidden">${capitalized(keys)}</span></th><th scope="col" class="number small-chart">Over time</th><th scope="col" class="number count">${capitalized(unit)}</th>${visitors ?? ''}<th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
 <p class="hint" id="top-message" role="status"></p>`
 }
+
+/**
+ * The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site.
+ * @param types those that the page may show
+ */
+export function shownCompanion(
+  { also }: CounterType,
+  types: readonly CounterType[],
+  of: 'counter' | 'type',
+): CounterType | undefined {
+  const shown = also.filter((type) => types.includes(type))
+  const ofSite = of === 'type' ? shown.find(({ visitorsOf }) => visitorsOf === 'site') : undefined
+  return ofSite ?? shown.find(({ visitorsOf }) => visitorsOf === 'page')
+}

@@ -1,10 +1,9 @@
 import { html } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
-import { isCompanion, shownCompanion } from '../../service/companions.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { checkForm } from './check.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, ranking, unitOf } from './numbers.ts'
+import { numbersOf, ranking, shownCompanion, unitOf } from './numbers.ts'
+import { checkForm } from './plain-pages.ts'
 
 /** The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first. */
 export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
@@ -14,7 +13,11 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string):
     type.name,
     html`<main id="main" data-page="overview" data-type="${type.name}"${unitOf(type)}>
 <div class="row title"><h1>${type.title}</h1>${prefixChoice(type)}</div>
-${firstRun(type, origin + viewer.base, isCompanion(type, viewer.configured))}
+${firstRun(
+  type,
+  origin + viewer.base,
+  viewer.configured.some(({ also, bots }) => bots === type || also.includes(type)),
+)}
 ${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2> <span class="hint" id="top-of"></span>
@@ -38,8 +41,8 @@ function prefixChoice({ prefixes }: CounterType): Html | '' {
   )}</div>`
 }
 
-/** Of a type in which the visits of another count too (`isCompanion`). */
-export const NEEDS_NO_SCRIPT = html`It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.`
+/** Of a type in which the visits of another count too. */
+const NEEDS_NO_SCRIPT = html`It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.`
 
 /** The steps to the first hit, which the script shows instead of numbers. `counted`: visits count with those of another type. */
 function firstRun(type: CounterType, address: string, counted: boolean): Html {

@@ -1,13 +1,12 @@
 import { html } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { TILES } from '../../periods.ts'
-import { shownCompanion } from '../../service/companions.ts'
 import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { showCount } from '../badge.ts'
 import { showDays } from '../chart-svg.ts'
 import { document, type Html, type Site } from './layout.ts'
-import { numbersOf, ranking, unitOf } from './numbers.ts'
+import { numbersOf, ranking, shownCompanion, unitOf } from './numbers.ts'
 
 /** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
 interface PublicNumbers {

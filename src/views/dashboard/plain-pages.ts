@@ -5,6 +5,76 @@ import { PROBLEMS, type Problem } from '../../service/problem.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, document, type Html, type Site, signedInPage, type Viewer } from './layout.ts'
 
+export interface SignIn extends Site {
+  /** The path to open after signing in, without the base path. */
+  next: string
+  /** The error of the previous attempt. */
+  message?: string
+  /** Whether the database lacks tables. */
+  notReady?: boolean
+  /** Whether the browser was signed in before. */
+  ended?: boolean
+  /** The type of the requested page, if it has a page for everybody. */
+  publicType?: CounterType
+}
+
+const NOT_READY = html`<p class="notice">The database does not have the tables that this version needs. Sign in to make them.</p>`
+const ENDED = html`<p class="notice">Your session has ended. Sign in again.</p>`
+
+export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Html {
+  const { base, site } = at
+  const invalid = message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
+  return document(
+    'Sign in',
+    at,
+    html`<main class="sign-in" id="main">
+<h1>${site}</h1>
+${notReady ? NOT_READY : ''}
+${ended ? ENDED : ''}
+<form method="post" action="${base}/login">
+<input name="user" value="API token" autocomplete="username" hidden>
+<label for="token">API token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${invalid}>
+${message === undefined ? '' : html`<span class="danger" id="token-message" role="alert">${message}</span>`}
+<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="zone">
+<button class="primary">Sign in</button>
+</form>
+<p class="hint">The token is the Worker’s secret <code>API_TOKEN</code>, which <code>npm start</code> prints, or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>
+${publicType === undefined ? '' : html`<p class="hint">Without a token, you can see <a href="${base}/stats/${encodeURIComponent(publicType.name)}">the public page of ${publicType.title}</a>.</p>`}
+</main>`,
+  )
+}
+
+/** The page on which a browser learns whether its hits count. @param asked what its fields contain at first */
+export function checkPage(at: Site, asked: { type: string; page: string }): Html {
+  return document(
+    'Does this browser count?',
+    at,
+    html`<main class="sign-in" id="main" data-page="check">
+<h1>Does this browser count?</h1>
+<p>The button sends a hit from this browser through every check. The hit is not counted.</p>
+<noscript><p class="notice">This page needs JavaScript.</p></noscript>
+${checkForm(
+  html`<label for="check-type">Type</label>
+<input id="check-type" name="type" value="${asked.type}" required spellcheck="false" autocapitalize="off">`,
+  asked.page,
+)}
+</main>`,
+  )
+}
+
+/** A form that asks whether hits of a page count. `src/browser/dashboard/pages.ts` sends it. @param type the field of the type */
+export function checkForm(type: Html, page = ''): Html {
+  return html`<form id="check">
+${type}
+<label for="check-page">Address of a page</label>
+<div class="row"><input id="check-page" name="page" value="${page}" inputmode="url" placeholder="https://example.com/about" spellcheck="false" autocapitalize="off">
+<button>Check</button></div>
+</form>
+<div id="check-answer" role="status"></div>`
+}
+
 /** A problem, for people. @param requestId that under which it was logged; `null`: it was not */
 export function troublePage(at: Site, { code, detail, errors }: Problem, requestId: string | null): Html {
   const title = PROBLEMS[code]
@@ -23,12 +93,10 @@ ${requestId === null ? '' : html`<p class="hint">${code}, request ${requestId}</
 
 /** The answer to the address of a type that is not one of the viewer's. @param isHidden whether it is configured */
 export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Html {
-  if (!isHidden) {
-    const text = html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`
-    return signedInTrouble(viewer, 'There is no such type', text)
-  }
-  const text = 'Choose a type above, or sign out and sign in with another token.'
-  return signedInTrouble(viewer, 'Your token may not see this type', text)
+  const [title, text] = isHidden
+    ? ['Your token may not see this type', 'Choose a type above, or sign out and sign in with another token.']
+    : ['There is no such type', html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`]
+  return signedInTrouble(viewer, title, text)
 }
 
 /** The answer to the address of a counter without a key. */
