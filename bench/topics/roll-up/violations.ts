@@ -20,8 +20,8 @@ export async function findViolations(
   if (!history) return wrong
   for (const [table, periods] of [
     ['counter_history', 1],
-    ['counter_periods', 3],
-    ['type_history', 4],
+    ['counter_periods', 2],
+    ['type_history', 3],
   ] as const) {
     const [row] = await server.query(`SELECT SUM(count) AS sum FROM \`${database}\`.${table}`)
     expectSum(table, Number(row!.sum), periods * moved)
