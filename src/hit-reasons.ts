@@ -1,4 +1,4 @@
-/** Why a visit does not count, by what follows `ignored; reason=` in `X-Hit`. Codes of problems follow it too (`hitProblems`). */
+/** Why a visit does not count, by what follows `ignored; reason=` in `X-Hit`. Codes of problems follow it too. */
 export const HIT_REASONS = {
   type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
   origin: {

@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { sessionCookie } from '../../src/http/cookies.ts'
-import { type Operation, TAGS } from '../../src/openapi/contract.ts'
+import type { Operation } from '../../src/openapi/contract.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
 import { responsesOf } from './responses.ts'
@@ -11,6 +11,16 @@ const DESCRIPTION =
   'with an unknown parameter or member is refused, and nothing is counted; only images ignore unknown parameters. Errors are problem documents (RFC 9457) with a stable ' +
   '`code`. An unknown path is answered 404; a method that a path does not support is answered 405 with `Allow`. HEAD is supported ' +
   'wherever GET is.'
+
+/** The chapters of the API, in the order of the documentation. */
+const TAGS = {
+  Counting: 'Add to counters, from browsers and from programs. Responses report the outcome in `X-Hit`.',
+  Changing: 'Set, delete, rename and merge counters, and import counts from elsewhere.',
+  Reading: 'Read exact counts: `count = total + pending`, at every instant.',
+  Images: 'Counts as badges and charts, for README pages. Public types only.',
+  Operating: 'Monitor and maintain a running Worker.',
+  Reference: 'This documentation.',
+} satisfies Record<Operation['tag'], string>
 
 /** The scope that an operation needs, and whether it needs none for public types. */
 const NEEDS = {

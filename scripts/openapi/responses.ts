@@ -1,13 +1,8 @@
-import {
-  type Answer,
-  type Example,
-  HEADERS,
-  type HeaderName,
-  type Operation,
-  problemDocument,
-} from '../../src/openapi/contract.ts'
-import { ANY_REQUEST, BODY, CROSS_SITE, STATUSES, TOKENS } from '../../src/openapi/problems.ts'
+import type { Answer, Example, HeaderName, Operation } from '../../src/openapi/contract.ts'
+import { STATUSES } from '../../src/openapi/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problem.ts'
+import { HEADERS } from './headers.ts'
+import { ANY_REQUEST, BODY, CROSS_SITE, problemDocument, TOKENS } from './problems.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */

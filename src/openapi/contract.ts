@@ -1,19 +1,7 @@
 import type { TypedResponse } from 'hono'
 import * as v from 'valibot'
-import { HIT_REASONS } from '../hit-reasons.ts'
 import { MAX_IDEMPOTENCY_KEY } from '../service/named-counters.ts'
-import { PROBLEMS, type ProblemCode } from '../service/problem.ts'
-import { hitProblems, STATUSES } from './problems.ts'
-
-/** The chapters of the API, in the order of the documentation. */
-export const TAGS = {
-  Counting: 'Add to counters, from browsers and from programs. Responses report the outcome in `X-Hit`.',
-  Changing: 'Set, delete, rename and merge counters, and import counts from elsewhere.',
-  Reading: 'Read exact counts: `count = total + pending`, at every instant.',
-  Images: 'Counts as badges and charts, for README pages. Public types only.',
-  Operating: 'Monitor and maintain a running Worker.',
-  Reference: 'This documentation.',
-} as const
+import type { ProblemCode } from '../service/problem.ts'
 
 /** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */
 export interface Example {
@@ -79,7 +67,8 @@ export function route<
 export interface Operation extends Route {
   /** The `operationId`: the operation's name in generated clients. */
   id: string
-  tag: keyof typeof TAGS
+  /** The chapter. */
+  tag: 'Counting' | 'Changing' | 'Reading' | 'Images' | 'Operating' | 'Reference'
   summary: string
   description: string
   /** Parameters of the path that are described otherwise than usual. */
@@ -138,42 +127,17 @@ export const instant = /* @__PURE__ */ v.pipe(v.string(), v.isoTimestamp())
 /** A whole number in a response. */
 export const whole = /* @__PURE__ */ v.pipe(v.number(), v.safeInteger())
 
-const hitReasons = () => [...Object.keys(HIT_REASONS), ...hitProblems()]
-
-const text = () => v.string()
-
 /** The response headers that a client can rely on. */
-export const HEADERS = {
-  'X-Hit': {
-    get description() {
-      const reasons = hitReasons().map((reason) => `\`${reason}\``)
-      return (
-        'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
-        `reason is ${reasons.join(', ')}. \`unknown\`: the database did not confirm it.`
-      )
-    },
-    schema: () => {
-      const reasons = hitReasons().join('|')
-      return v.pipe(v.string(), v.regex(new RegExp(`^(counted|queued|unknown|ignored; reason=(${reasons}))$`)))
-    },
-  },
-  'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: text },
-  ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: text },
-  'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: text },
-  'Retry-After': {
-    description: 'Seconds to wait before trying again.',
-    schema: () => v.pipe(v.string(), v.regex(/^\d+$/)),
-  },
-  'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: text },
-  'Content-Security-Policy': { description: 'What the page may load: only its own script and style.', schema: text },
-  'Idempotent-Replayed': {
-    description: 'Present if an earlier request with the same key was served. This one changed nothing.',
-    schema: () => v.literal('true'),
-  },
-  Location: { description: 'The URL of the file.', schema: text },
-} as const
-
-export type HeaderName = keyof typeof HEADERS
+export type HeaderName =
+  | 'X-Hit'
+  | 'X-Request-Id'
+  | 'ETag'
+  | 'Cache-Control'
+  | 'Retry-After'
+  | 'WWW-Authenticate'
+  | 'Content-Security-Policy'
+  | 'Idempotent-Replayed'
+  | 'Location'
 
 const idempotencyKey = (period: string, otherContents: string) =>
   described(
@@ -200,31 +164,6 @@ export const incrementKey = () => ({
 export const settingKey = () => ({ 'Idempotency-Key': v.optional(always(' for the same counter')) })
 /** That of imports, which require it. */
 export const importKey = () => ({ 'Idempotency-Key': always('') })
-
-/** The body of a problem response (RFC 9457). */
-export const problemDocument = /* @__PURE__ */ problemSchema()
-
-function problemSchema() {
-  const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
-  return described(
-    v.strictObject({
-      type: described(v.string(), 'The code as a URI.'),
-      title: described(v.string(), 'What the code means in general.'),
-      status: described(whole, 'The HTTP status.'),
-      code: described(
-        v.picklist(codes),
-        `Stable: use it to tell problems apart. ${codes.map((code) => `\`${code}\` (${STATUSES[code]}): ${PROBLEMS[code]}.`).join(' ')}`,
-      ),
-      detail: described(v.string(), 'What happened this time and what to do about it.'),
-      errors: described(
-        v.optional(v.array(v.strictObject({ field: v.string(), message: v.string() }))),
-        'The first 20 invalid fields, each with its rule.',
-      ),
-      requestId: described(v.string(), 'The id under which the Worker logs this request.'),
-    }),
-    { id: 'Problem', description: 'A problem document (RFC 9457).' },
-  )
-}
 
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
 export type None = {}

@@ -67,13 +67,6 @@ export function reportOf({ code, detail, errors = [] }: Pick<Problem, 'code' | '
 
 export type ProblemReport = ReturnType<typeof reportOf>
 
-/** Problems of any request. */
-export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
-export const BODY = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const satisfies ProblemCode[]
-/** Problems of requests with a token. */
-export const TOKENS = ['unauthorized', 'insufficient_scope', 'too_many_attempts'] as const satisfies ProblemCode[]
-/** The problem of requests that change something: another site could make a signed-in browser send them. */
-export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 /** Problems of requests that read or write. */
 export const DATABASE = [
   'database_unavailable',
@@ -95,21 +88,6 @@ export const COUNTING = [
   'overloaded',
   'outcome_unknown',
 ] as const satisfies ProblemCode[]
-
-/** Problems with which a request that counts can be refused. (`outcome_unknown` is no reason: perhaps it counted.) */
-export const hitProblems = (): ProblemCode[] => [
-  ...BODY,
-  'malformed_query',
-  'malformed_key',
-  'invalid_request',
-  'unknown_type',
-  'not_found',
-  ...TOKENS,
-  CROSS_SITE,
-  'too_many_requests',
-  ...COUNTING.filter((code) => code !== 'outcome_unknown'),
-  ...ANY_REQUEST,
-]
 
 /** A problem document in an example. */
 export function exampleProblem(code: ProblemCode, detail: string, errors: readonly FieldError[] = []) {

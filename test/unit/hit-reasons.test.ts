@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../scripts/openapi/document.ts'
+import { hitProblems } from '../../scripts/openapi/problems.ts'
 import { HIT_REASONS } from '../../src/hit-reasons.ts'
-import { hitProblems } from '../../src/openapi/problems.ts'
 import { contracts } from '../harness/contracts.ts'
 
 /** What these tests read of a response in the OpenAPI document. */

@@ -1,7 +1,7 @@
 import { env as configured } from 'cloudflare:workers'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { problemDocument } from '../../../src/openapi/contract.ts'
+import { problemDocument } from '../../../scripts/openapi/problems.ts'
 import { networkOf } from '../../../src/visits/network.ts'
 import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
