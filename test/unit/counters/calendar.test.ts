@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type CalendarPeriod, startOf } from '../../../src/counters/calendar.ts'
 
 describe('The start of the', () => {
-  it.each<[CalendarPeriod, string, string]>([
+  it.each<[CalendarPeriod | 'week', string, string]>([
     ['hour', '2026-11-20T10:59:59.999Z', '2026-11-20T10:00:00.000Z'],
     ['day', '2026-11-20T23:59:59.999Z', '2026-11-20T00:00:00.000Z'],
     ['day', '2026-11-20T00:00:00.000Z', '2026-11-20T00:00:00.000Z'],
