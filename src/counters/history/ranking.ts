@@ -12,6 +12,8 @@ export const MAX_RANKED = 1_000
 /** The most rows of a type that are added up, and the same for requests without a token. */
 const MAX_ROWS = 200_000
 export const MAX_PUBLIC_RANKED_ROWS = 20_000
+/** vtgate collects the rows of a range that are passed over, and PlanetScale refuses a statement with more than 100,000. */
+const MAX_ROWS_OF_RANGE = 50_000
 
 interface RankingOptions {
   /** At most `MAX_RANKED`. */
@@ -93,13 +95,13 @@ export async function readRanking(
   return ranked.map((counter, place) => ({ ...counter, name: named[place]!.name }))
 }
 
-/** Counts at most the most rows, each range by itself, because vtgate would collect them. @throws {TooManyKeys} */
-async function checkRows({ ranges, execute }: Database, parts: readonly string[], most: number): Promise<void> {
-  const mostOfRange = Math.ceil(most / ranges)
+/** Counts at most the most rows, each range by itself. @throws {TooManyKeys} */
+async function checkRows({ ranges, execute }: Database, parts: readonly string[], asked: number): Promise<void> {
+  const most = ranges === 1 ? asked : Math.min(asked, ranges * MAX_ROWS_OF_RANGE)
   const counting = Array.from({ length: ranges }, async (_, range) => {
     const { first, last } = boundsOf(range, ranges)
     const within = ranges === 1 ? '' : `AND h.record_id BETWEEN ${first} AND ${last}`
-    const selects = parts.map((from) => `(SELECT 1 ${from} ${within} LIMIT ${mostOfRange}, 1)`)
+    const selects = parts.map((from) => `(SELECT 1 ${from} ${within} LIMIT ${Math.ceil(most / ranges)}, 1)`)
     return (await execute(selects.join('\nUNION ALL '))).rows.length > 0
   })
   if (!(await Promise.all(counting)).includes(true)) return
