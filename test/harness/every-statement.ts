@@ -60,7 +60,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT n.name, n.record_id, SUM(h.count)': 'all shards',
   'SELECT h.name, h.record_id, SUM(h.count)': 'all shards',
   'SELECT h.record_id, SUM(h.count) AS count FROM (': 'all shards',
-  'SELECT h.record_id, (SELECT n.name': 'all shards',
+  'SELECT h.record_id, h.count': 'all shards',
   'SELECT record_id, name, count FROM counters FORCE INDEX (ranking)': 'all shards',
   'SELECT record_id, name, count FROM counters FORCE INDEX (name)': 'all shards',
   'SELECT part, at, SUM(number) AS count': 'all shards',

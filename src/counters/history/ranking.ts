@@ -66,31 +66,27 @@ export async function readRanking(
   const parts = partsSql(isType ? { allOf: recordType } : { prefix: of }, period, hoursFrom)
   // In the first hour of a period, nothing is ranked yet.
   if (parts.length === 0) return []
-  if (isIndexed(of, period)) {
-    const name =
-      '(SELECT n.name FROM counters AS n WHERE n.record_type = h.record_type AND n.record_id = h.record_id) AS name'
-    return select(`h.record_id, ${name}, h.count`, `${parts[0]!.from} AND h.count > 0`)
-  }
-  if (isType) {
+  const indexed = isIndexed(of, period)
+  if (isType && !indexed) {
     await checkRows(
       db,
       parts.map(({ from }) => from),
       maxRows ?? MAX_ROWS,
     )
   }
-  // The keys of a prefix are grouped in the order of their index. A union is summed outside, because vtgate sends it to each shard
-  // whole.
+  // The keys of a prefix are grouped in the order of their index.
   const id = isType ? 'h.record_id' : 'n.name, n.record_id'
+  const ofUnion = id.replaceAll('n.', 'h.')
+  const { from } = parts[0]!
+  // A union is summed outside, because vtgate sends it to each shard whole.
   const union = parts.map(({ count, from }) => `SELECT ${id}, ${count} AS count ${from}`).join('\nUNION ALL ')
-  const [one] = parts
-  const ranked =
-    parts.length === 1
-      ? await select(`${id}, SUM(h.count) AS count`, `${one!.from} GROUP BY ${id}`)
-      : await select(
-          `${id.replaceAll('n.', 'h.')}, SUM(h.count) AS count`,
-          `FROM (${union}) AS h GROUP BY ${id.replaceAll('n.', 'h.')}`,
-        )
+  const ranked = indexed
+    ? await select('h.record_id, h.count', `${from} AND h.count > 0`)
+    : parts.length === 1
+      ? await select(`${id}, SUM(h.count) AS count`, `${from} GROUP BY ${id}`)
+      : await select(`${ofUnion}, SUM(h.count) AS count`, `FROM (${union}) AS h GROUP BY ${ofUnion}`)
   if (!isType || ranked.length === 0) return ranked
+  // Apart, because vtgate would not send the LIMIT to the shards with a subquery.
   const named = await readRows(db, ranked, { hoursFrom, names: true })
   return ranked.map((counter, place) => ({ ...counter, name: named[place]!.name }))
 }
