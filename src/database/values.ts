@@ -12,10 +12,13 @@ export function toBigInt(value: unknown): bigint {
   throw new TypeError(`expected an integer from the database, got ${typeof value}`)
 }
 
-/** Converts an integer for a JSON response, with all its digits: a JavaScript number would be rounded beyond 2^53. */
-export function toJsonNumber(value: bigint): number {
+/** A number in JSON. One beyond 2^53 is its digits, because a JavaScript number would be rounded. */
+export type JsonNumber = number | { readonly rawJSON: string }
+
+/** Converts an integer for a JSON response, with all its digits. */
+export function toJsonNumber(value: bigint): JsonNumber {
   const number = Number(value)
-  return Number.isSafeInteger(number) ? number : (JSON.rawJSON(String(value)) as unknown as number)
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(value))
 }
 
 /** JSON in which bigints are numbers. */

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { type CounterAddress, pageKey } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { count, described, ok, operation, route } from '../openapi/contract.ts'
@@ -47,7 +46,7 @@ export const shownContract = () =>
 const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { caller, query }) => {
   await limitReading(c, new Set(query.of.filter((of) => of.includes('* '))).size)
   const { config, addresses } = caller.isolate
-  const numbers: (number | null)[] = query.of.map(() => null)
+  const numbers: (bigint | null)[] = query.of.map(() => null)
   const places: number[] = []
   const counters: CounterAddress[] = []
   // A total is read once, however often it is asked for.
@@ -61,7 +60,7 @@ const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { caller, q
       const id = `${name} ${prefix}`
       if (!totals.has(id) && totals.size === MAX_TOTALS) return
       if (!totals.has(id)) totals.set(id, readSum(caller, type, prefix, 'exact'))
-      numbers[index] = toJsonNumber(countIn((await totals.get(id)!).reading))
+      numbers[index] = countIn((await totals.get(id)!).reading)
     } else {
       const counter = await counterOfKey(addresses, type, pageKey(text))
       places.push(index)
@@ -74,9 +73,10 @@ const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { caller, q
   await Promise.all(query.of.map((of, index) => find(of, index).catch(leaveOut)))
   if (counters.length > 0) {
     const { readings } = await readCounters(caller, counters)
-    for (const [i, reading] of readings.entries()) numbers[places[i]!] = toJsonNumber(countIn(reading))
+    for (const [i, reading] of readings.entries()) numbers[places[i]!] = countIn(reading)
   }
-  return c.json(numbers, 200, { 'Cache-Control': 'public, no-cache' })
+  c.header('Cache-Control', 'public, no-cache')
+  return numbers
 })
 
 export const shown: typeof answer = (app) => {

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import type { JsonNumber } from '../../database/values.ts'
 import { TILES } from '../../periods.ts'
 import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
@@ -8,12 +9,12 @@ import { showDays } from '../chart-svg.ts'
 import { document, type Html, type Site } from './layout.ts'
 import { numbersOf, ranking, shownCompanion, unitOf } from './numbers.ts'
 
-/** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
+/** The numbers of 30 days in UTC, as in JSON. */
 interface PublicNumbers {
-  figures: Record<'today' | '7d' | '30d' | '12m', { count: number }>
-  total: number
-  chart: { first: string; last: string; points: readonly { count: number | null }[] }
-  list: { counters: readonly { key: string; page?: string; count: number }[] }
+  figures: Record<'today' | '7d' | '30d' | '12m', { count: JsonNumber }>
+  total: JsonNumber
+  chart: { first: string; last: string; points: readonly { count: JsonNumber | null }[] }
+  list: { counters: readonly { key: string; page?: string; count: JsonNumber }[] }
   /** What the last check of all sums found, if that is known. */
   checked: string | null
 }
@@ -76,7 +77,7 @@ function linkPreview(address: string, site: string, type: CounterType, numbers: 
 function withoutScripts(base: string, { name, unit, keys }: CounterType, numbers: PublicNumbers | null): Html {
   if (numbers === null) return html`<p class="notice">The numbers cannot be read now. Load this page again later.</p>`
   const { figures, total, chart, list, checked } = numbers
-  const counts: Record<string, { count: number }> = { ...figures, all: { count: total } }
+  const counts: Record<string, { count: JsonNumber }> = { ...figures, all: { count: total } }
   const tiles = Object.entries(TILES).map(
     ([name, text]) => html`<div><dt>${text}</dt> <dd><b>${exact(counts[name]!.count)}</b></dd></div>`,
   )
@@ -92,5 +93,5 @@ ${rows}</tbody></table>
 <p class="hint">Days begin at midnight in UTC. ${checked}</p>`
 }
 
-const bigintOf = (count: number) => BigInt(JSON.stringify(count))
-const exact = (count: number) => showCount(bigintOf(count))
+const bigintOf = (count: JsonNumber) => BigInt(JSON.stringify(count))
+const exact = (count: JsonNumber) => showCount(bigintOf(count))
