@@ -1,9 +1,6 @@
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
 import type { AssetFiles } from '../../cli/assets/asset-files.ts'
-import { PROJECT } from '../../local/project-root.ts'
 import { ANY_WORKER } from '../../src/routes/reference.ts'
-import { contractsOf } from '../openapi/contracts.ts'
+import { contracts } from '../openapi/contracts.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { fileContracts } from '../openapi/file-contracts.ts'
 import { referencePage } from '../reference/page.ts'
@@ -15,10 +12,7 @@ import { headersFile } from './headers-file.ts'
 export async function buildAssets(dashboard: DashboardFile[]): Promise<AssetFiles> {
   const releases = await readReleases()
   const reference = await buildReferenceScript()
-  const routes: object[] = await Promise.all(
-    globSync('src/routes/*.ts', { cwd: PROJECT }).map((file) => import(join(PROJECT, file))),
-  )
-  const document = openApiDocument([...contractsOf(routes), ...fileContracts(releases.map(({ version }) => version))])
+  const document = openApiDocument([...contracts(), ...fileContracts(releases.map(({ version }) => version))])
   return new Map([
     ['_headers', headersFile()],
     ['slotted.js', releases.at(-1)!.text],

@@ -1,26 +1,27 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { sessionCookie } from '../../src/http/cookies.ts'
 import type { Operation } from '../../src/openapi/contract.ts'
+import type { DocumentedOperation } from './example.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
 import { responsesOf } from './responses.ts'
 import { type JsonSchema, Schemas } from './schema-conversion.ts'
 
-const DESCRIPTION =
-  'Exact counts of page views and downloads. In a path, a key is one percent-encoded segment. Requests are read strictly: a request ' +
-  'with an unknown parameter or member is refused, and nothing is counted; only images ignore unknown parameters. Errors are problem documents (RFC 9457) with a stable ' +
-  '`code`. An unknown path is answered 404; a method that a path does not support is answered 405 with `Allow`. HEAD is supported ' +
-  'wherever GET is.'
-
 /** The chapters of the API, in the order of the documentation. */
-const TAGS = {
+const TAGS: Record<Operation['tag'], string> = {
   Counting: 'Add to counters, from browsers and from programs. Responses report the outcome in `X-Hit`.',
   Changing: 'Set, delete, rename and merge counters, and import counts from elsewhere.',
   Reading: 'Read exact counts: `count = total + pending`, at every instant.',
   Images: 'Counts as badges and charts, for README pages. Public types only.',
   Operating: 'Monitor and maintain a running Worker.',
   Reference: 'This documentation.',
-} satisfies Record<Operation['tag'], string>
+}
+
+const DESCRIPTION =
+  'Exact counts of page views and downloads. In a path, a key is one percent-encoded segment. Requests are read strictly: a request ' +
+  'with an unknown parameter or member is refused, and nothing is counted; only images ignore unknown parameters. Errors are problem documents (RFC 9457) with a stable ' +
+  '`code`. An unknown path is answered 404; a method that a path does not support is answered 405 with `Allow`. HEAD is supported ' +
+  'wherever GET is.'
 
 /** The scope that an operation needs, and whether it needs none for public types. */
 const NEEDS = {
@@ -54,7 +55,7 @@ export interface OpenApiDocument {
 }
 
 /** Builds the OpenAPI document of an API, in the order of its operations. */
-export function openApiDocument(operations: Iterable<Operation>): OpenApiDocument {
+export function openApiDocument(operations: Iterable<DocumentedOperation>): OpenApiDocument {
   const schemas = new Schemas()
   const paths: OpenApiDocument['paths'] = {}
   // Several of Hono's routes may share a handler.
@@ -97,7 +98,7 @@ export function openApiDocument(operations: Iterable<Operation>): OpenApiDocumen
   }
 }
 
-function describedOperation(schemas: Schemas, operation: Operation): DescribedOperation {
+function describedOperation(schemas: Schemas, operation: DocumentedOperation): DescribedOperation {
   const parameters = parametersOf(schemas, operation)
   return {
     operationId: operation.id,

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { described, type Operation } from '../../src/openapi/contract.ts'
+import { described } from '../../src/openapi/contract.ts'
+import type { DocumentedOperation } from './example.ts'
 
 const FILE = { method: 'get', access: 'anyone', revalidated: true, file: true } as const
 
@@ -8,7 +9,7 @@ const FILE = { method: 'get', access: 'anyone', revalidated: true, file: true } 
  *
  * @param versions the versions of the beacon, the oldest first
  */
-export function fileContracts(versions: readonly string[]): Operation[] {
+export function fileContracts(versions: readonly string[]): DocumentedOperation[] {
   const script = { 200: { description: 'The script.', contentType: 'text/javascript' } }
   return [
     {

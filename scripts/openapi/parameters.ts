@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { described, type Operation, TYPE_DESCRIPTION } from '../../src/openapi/contract.ts'
+import type { DocumentedOperation } from './example.ts'
+import { idempotencyHeader } from './headers.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 const PATH_PARAMETERS: Record<string, v.GenericSchema> = {
@@ -16,11 +18,11 @@ function pathParametersOf({ path, params }: Operation): v.ObjectEntries {
 }
 
 /** The parameters of an operation. Each has its values from the operation's examples, by the example's name. */
-export function parametersOf(schemas: Schemas, operation: Operation): JsonSchema[] {
+export function parametersOf(schemas: Schemas, operation: DocumentedOperation): JsonSchema[] {
   return [
     ...placed(schemas, operation, 'path', pathParametersOf(operation)),
     ...placed(schemas, operation, 'query', operation.query?.()),
-    ...placed(schemas, operation, 'header', operation.headers),
+    ...placed(schemas, operation, 'header', { ...idempotencyHeader(operation.idempotency), ...operation.headers }),
   ]
 }
 
@@ -28,7 +30,7 @@ const EXAMPLES_OF = { path: 'params', query: 'query', header: 'headers' } as con
 
 function placed(
   schemas: Schemas,
-  operation: Operation,
+  operation: DocumentedOperation,
   place: keyof typeof EXAMPLES_OF,
   shape: v.ObjectEntries = {},
 ): JsonSchema[] {

@@ -1,10 +1,11 @@
 import type { Operation } from '../../src/openapi/contract.ts'
+import type { DocumentedOperation } from './example.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The request body of an operation, with the bodies of its examples. */
 export function requestBodyOf(
   schemas: Schemas,
-  { examples, either }: Operation,
+  { examples, either }: DocumentedOperation,
   { schema, contentTypes = ['application/json'], optional = false }: NonNullable<Operation['body']>,
 ): JsonSchema {
   const values = Object.entries(examples).flatMap(([name, { summary, body }]) =>

@@ -1,12 +1,13 @@
-import type { Answer, Example, HeaderName, Operation } from '../../src/openapi/contract.ts'
+import type { Answer, HeaderName } from '../../src/openapi/contract.ts'
 import { STATUSES } from '../../src/openapi/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problem.ts'
+import type { DocumentedOperation, Example } from './example.ts'
 import { HEADERS } from './headers.ts'
-import { ANY_REQUEST, BODY, CROSS_SITE, problemDocument, TOKENS } from './problems.ts'
+import { problemDocument, problemsOf } from './problems.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */
-export function responsesOf(schemas: Schemas, operation: Operation): Record<string, JsonSchema> {
+export function responsesOf(schemas: Schemas, operation: DocumentedOperation): Record<string, JsonSchema> {
   const responses: Record<string, JsonSchema> = {}
   const isRevalidated = operation.revalidated || operation.access === 'read-unless-public'
   const [usual] = Object.keys(operation.answers)
@@ -23,25 +24,10 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
     }
   }
   if (operation.problems === undefined) return responses
-  for (const [status, these] of byStatus(codesOf(operation))) {
+  for (const [status, these] of byStatus(problemsOf(operation))) {
     responses[status] ??= problemOf(schemas, operation, status, these, examplesOf(String(status)))
   }
   return responses
-}
-
-/** The problems of an operation, as `ProblemOf` in src/openapi/contract.ts types them. */
-function codesOf({ body, path, looseQuery, access, method, problems = [] }: Operation): Set<ProblemCode> {
-  const codes: ProblemCode[] = []
-  if (body) codes.push(...BODY)
-  if (path.includes('{key}')) codes.push('malformed_key')
-  if (!looseQuery) codes.push('malformed_query')
-  if (path.includes('{type}')) codes.push('unknown_type')
-  if (body || path.includes('{key}') || !looseQuery) codes.push('invalid_request')
-  if (access === 'read-unless-public') codes.push('too_many_requests')
-  codes.push(...problems, ...ANY_REQUEST)
-  if (access !== 'anyone') codes.push(...TOKENS)
-  if (access !== 'anyone' && method !== 'get') codes.push(CROSS_SITE)
-  return new Set(codes)
 }
 
 /** Groups codes by their HTTP status. */
@@ -58,7 +44,7 @@ type NamedExamples = [string, Example][]
 
 function answerOf(
   schemas: Schemas,
-  { file }: Operation,
+  { file }: DocumentedOperation,
   isRevalidated: boolean,
   { description, schema, contentType, headers = [] }: Answer,
   examples: NamedExamples,
@@ -85,7 +71,7 @@ function answerOf(
 
 function problemOf(
   schemas: Schemas,
-  { problemHeaders = [] }: Operation,
+  { problemHeaders = [] }: DocumentedOperation,
   status: number,
   codes: readonly ProblemCode[],
   examples: NamedExamples,
@@ -117,7 +103,7 @@ function headersOf(schemas: Schemas, names: readonly HeaderName[], examples: Nam
         name,
         {
           description,
-          schema: schemas.of(schema(), 'output'),
+          schema: schemas.of(schema, 'output'),
           ...(values.length > 0 && { examples: Object.fromEntries(values) }),
         },
       ]

@@ -1,7 +1,5 @@
 import type { Context } from 'hono'
 import type { Caller } from '../service/caller.ts'
-import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
-import { problemOf } from '../service/problem.ts'
 import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './hono.ts'
 
@@ -38,34 +36,4 @@ export async function withinTime<Counted>(
 export function finished<Done>(c: Context<AppEnv>, work: Promise<Done>): Promise<Done> {
   c.executionCtx.waitUntil(work.catch(() => {}))
   return work
-}
-
-/** Hashes the `Idempotency-Key`, if any: to slot and batch id, or the id of a change. @throws {Problem} 422 */
-export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint | undefined> {
-  const key = c.req.header('Idempotency-Key')
-  return key === undefined ? undefined : hashOfKey(key, purpose)
-}
-
-/**
- * Waits for a change of counters, and returns the answer.
- * @param id the hash of the request's idempotency key
- * @param changing resolves to `repeated` if an earlier request with the same key made the change
- * @throws {Problem} that says whether anything was changed
- */
-export async function answerChange<Answer>(
-  c: Context<AppEnv>,
-  id: bigint | undefined,
-  changing: Promise<string>,
-  answer: Answer,
-): Promise<Answer> {
-  const done = changing.finally(() => c.get('isolate').reads.forget())
-  const outcome = await finished(c, done).catch((error: unknown) => {
-    const advice =
-      id === undefined
-        ? 'Read the counter. A request with an Idempotency-Key can be retried.'
-        : 'Retry with the same Idempotency-Key.'
-    throw problemOf(error, advice)
-  })
-  if (outcome === 'repeated') c.header('Idempotent-Replayed', 'true')
-  return answer
 }

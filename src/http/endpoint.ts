@@ -5,7 +5,7 @@ import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { toJson } from '../database/values.ts'
 import type { AnswerOf, None, Operation, Route } from '../openapi/contract.ts'
 import type { Caller } from '../service/caller.ts'
-import { counterOfKey } from '../service/named-counters.ts'
+import { counterOfKey, hashOfKey } from '../service/named-counters.ts'
 import { authorize, authorizeForAll, checkTypes } from './authorization.ts'
 import { callerOf } from './caller.ts'
 import type { AppEnv, HonoApp } from './hono.ts'
@@ -23,7 +23,10 @@ type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string
   (O extends { query: () => infer Shape extends v.ObjectEntries }
     ? { query: v.InferOutput<v.ObjectSchema<Shape, undefined>> }
     : None) &
-  (O extends { body: { schema: () => infer Schema extends v.GenericSchema } } ? { body: v.InferOutput<Schema> } : None)
+  (O extends { body: { schema: () => infer Schema extends v.GenericSchema } }
+    ? { body: v.InferOutput<Schema> }
+    : None) &
+  (O extends { idempotency: string } ? { id: bigint | undefined } : None)
 
 type Contract<O extends Operation = Operation> = () => O
 
@@ -32,7 +35,7 @@ type Data<O extends Operation> = WithBigints<v.InferInput<NonNullable<O['answers
 type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in keyof T]: WithBigints<T[K]> } : T
 
 /**
- * Serves a route: checks the token, sets `X-Hit`, and reads type, key, query and body before the handler runs.
+ * Serves a route: checks the token, sets `X-Hit`, and reads type, key, query, body and idempotency key before the handler runs.
  * @param handler returns a response, or the data of a successful one, which is not cached
  */
 export function endpoint<C extends Contract>(
@@ -91,7 +94,8 @@ function add(app: HonoApp, { method, path }: Route, handlers: Handler<AppEnv>[])
 }
 
 /** Reads what the contract says. */
-function partsReader<O extends Operation>({ path, access, query = () => ({}), looseQuery, body }: Route) {
+function partsReader<O extends Operation>(route: Route) {
+  const { path, access, query = () => ({}), looseQuery, body, idempotency } = route
   return async (c: Context<AppEnv>): Promise<Parts<O>> => {
     const parts: Record<string, unknown> = { caller: callerOf(c) }
     if (path.includes('{type}')) {
@@ -107,6 +111,9 @@ function partsReader<O extends Operation>({ path, access, query = () => ({}), lo
     }
     if (!looseQuery) parts.query = readQuery(c.req.url, query)
     if (body !== undefined) parts.body = await readJson(c, body)
+    const key = c.req.header('Idempotency-Key')
+    // To slot and batch id, or the id of a change.
+    if (idempotency !== undefined && key !== undefined) parts.id = await hashOfKey(key, idempotency)
     return parts as Parts<O>
   }
 }

@@ -1,16 +1,12 @@
 import type { Context } from 'hono'
 import type * as v from 'valibot'
+import type { Route } from '../openapi/contract.ts'
 import { check } from '../service/check-input.ts'
 import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
 import { HttpProblem } from './problem-response.ts'
 
-interface BodyOf<Schema> {
-  schema: () => Schema
-  maxBytes: number
-  contentTypes?: readonly string[]
-  optional?: boolean
-}
+type BodyOf<Schema> = NonNullable<Route['body']> & { schema: () => Schema }
 
 /** Reads and checks a JSON body. An empty optional body is `{}`. @throws {Problem} 400, 413, 415 or 422 */
 export async function readJson<Schema extends v.GenericSchema>(

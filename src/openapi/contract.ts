@@ -1,22 +1,19 @@
 import type { TypedResponse } from 'hono'
 import * as v from 'valibot'
-import { MAX_IDEMPOTENCY_KEY } from '../service/named-counters.ts'
+import type { KeyPurpose } from '../service/named-counters.ts'
 import type { ProblemCode } from '../service/problem.ts'
 
-/** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */
-export interface Example {
-  summary: string
-  /** Values of the path's parameters, not percent-encoded. */
-  params?: Record<string, string>
-  query?: Record<string, string | readonly string[]>
-  headers?: Record<string, string>
-  body?: unknown
-  /** Default: the first status among the operation's responses. An example with 401 is sent without the token. */
-  status?: number
-  answer?: unknown
-  /** Headers of the response that show what happened, such as `X-Hit`. */
-  says?: Partial<Record<HeaderName, string>>
-}
+/** The headers of responses that a client can rely on. */
+export type HeaderName =
+  | 'X-Hit'
+  | 'X-Request-Id'
+  | 'ETag'
+  | 'Cache-Control'
+  | 'Retry-After'
+  | 'WWW-Authenticate'
+  | 'Content-Security-Policy'
+  | 'Idempotent-Replayed'
+  | 'Location'
 
 /** A response that is not a problem document. */
 export interface Answer {
@@ -47,6 +44,8 @@ export interface Route {
     contentTypes?: readonly string[]
     optional?: boolean
   }
+  /** What the `Idempotency-Key` of a request is for. Default: it is ignored. */
+  idempotency?: KeyPurpose
   /** Extra headers of this operation's problem documents. */
   problemHeaders?: readonly HeaderName[]
 }
@@ -63,16 +62,16 @@ export function route<
   return { method, path, access, ...more }
 }
 
-/** A route's contract, for the OpenAPI document. The Worker never calls what makes it. */
+/** A route's contract, for the OpenAPI document, which adds examples. The Worker never calls what makes it. */
 export interface Operation extends Route {
   /** The `operationId`: the operation's name in generated clients. */
   id: string
-  /** The chapter. */
   tag: 'Counting' | 'Changing' | 'Reading' | 'Images' | 'Operating' | 'Reference'
   summary: string
   description: string
   /** Parameters of the path that are described otherwise than usual. */
   params?: v.ObjectEntries
+  /** Headers besides the `Idempotency-Key`. */
   headers?: v.ObjectEntries
   /** The parameters may be sent in the query or in the body, so neither is required alone. */
   either?: true
@@ -84,7 +83,6 @@ export interface Operation extends Route {
   file?: true
   /** Problems besides those that follow from the route. Without them, it never answers with a problem document. */
   problems?: readonly ProblemCode[]
-  examples: Readonly<Record<string, Example>>
 }
 
 /** Refuses members that a type does not have. */
@@ -99,9 +97,11 @@ export function operation<const R extends Route, const M extends Exactly<M, Omit
 }
 
 /** The answers of an operation whose only one is JSON. */
-export const ok = <Schema extends v.GenericSchema>(description: string, schema: Schema) => ({
-  200: { description, schema },
-})
+export const ok = <Schema extends v.GenericSchema>(
+  description: string,
+  schema: Schema,
+  ...headers: readonly HeaderName[]
+) => ({ 200: { description, schema, headers } })
 
 /** A copy of a schema with a description, or with other members of the OpenAPI document. */
 export function described<Schema extends v.GenericSchema>(
@@ -127,43 +127,10 @@ export const instant = /* @__PURE__ */ v.pipe(v.string(), v.isoTimestamp())
 /** A whole number in a response. */
 export const whole = /* @__PURE__ */ v.pipe(v.number(), v.safeInteger())
 
-/** The response headers that a client can rely on. */
-export type HeaderName =
-  | 'X-Hit'
-  | 'X-Request-Id'
-  | 'ETag'
-  | 'Cache-Control'
-  | 'Retry-After'
-  | 'WWW-Authenticate'
-  | 'Content-Security-Policy'
-  | 'Idempotent-Replayed'
-  | 'Location'
-
-const idempotencyKey = (period: string, otherContents: string) =>
-  described(
-    v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_IDEMPOTENCY_KEY)),
-    `A value unique to this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
-  )
-const always = (scope: string) =>
-  idempotencyKey('At any later time', `With another body${scope}, it is refused: \`idempotency_key_reused\`.`)
-
+/** The `User-Agent` of requests that count visits. */
 export const userAgent = (whoElse: string) => ({
   'User-Agent': described(v.optional(v.string()), `Clients that identify themselves as bots are not counted${whoElse}`),
 })
-
-/** The `Idempotency-Key` of increments. */
-export const incrementKey = () => ({
-  'Idempotency-Key': v.optional(
-    idempotencyKey(
-      'For 24 hours (`PRUNING.idempotency_hours`)',
-      'So does one with another body: the first one counts.',
-    ),
-  ),
-})
-/** That of requests that set, delete, rename or merge a counter. */
-export const settingKey = () => ({ 'Idempotency-Key': v.optional(always(' for the same counter')) })
-/** That of imports, which require it. */
-export const importKey = () => ({ 'Idempotency-Key': always('') })
 
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
 export type None = {}

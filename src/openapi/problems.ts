@@ -1,4 +1,3 @@
-import type { FieldError } from '../schemas.ts'
 import { PROBLEMS, type Problem, type ProblemCode } from '../service/problem.ts'
 
 /** The HTTP status of each problem. */
@@ -68,36 +67,14 @@ export function reportOf({ code, detail, errors = [] }: Pick<Problem, 'code' | '
 export type ProblemReport = ReturnType<typeof reportOf>
 
 /** Problems of requests that read or write. */
-export const DATABASE = [
-  'database_unavailable',
-  'database_not_ready',
-  'too_few_ranges',
-] as const satisfies ProblemCode[]
-export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
+export const DATABASE: ProblemCode[] = ['database_unavailable', 'database_not_ready', 'too_few_ranges']
+export const READING: ProblemCode[] = [...DATABASE, 'overloaded']
+export const COUNTING: ProblemCode[] = [...DATABASE, 'count_out_of_range', 'overloaded', 'outcome_unknown']
 /** Problems of requests that set counters or import counts. */
-export const ADJUSTING = [
+export const ADJUSTING: ProblemCode[] = [
   ...DATABASE,
   'count_out_of_range',
   'idempotency_key_reused',
   'overtaken',
   'outcome_unknown',
-] as const satisfies ProblemCode[]
-export const COUNTING = [
-  ...DATABASE,
-  'count_out_of_range',
-  'overloaded',
-  'outcome_unknown',
-] as const satisfies ProblemCode[]
-
-/** A problem document in an example. */
-export function exampleProblem(code: ProblemCode, detail: string, errors: readonly FieldError[] = []) {
-  return { ...reportOf({ code, detail, errors }), requestId: '6f1c1b57-8f0e-4e0c-9a53-0d7a8f0e2b11' }
-}
-
-export function exampleInvalid(field: string, message: string) {
-  return exampleProblem('invalid_request', `${field} ${message}.`, [{ field, message }])
-}
-
-export function exampleUnknownType() {
-  return exampleProblem('unknown_type', 'The type in the path is not configured. Public types: page_view, download.')
-}
+]

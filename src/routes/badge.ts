@@ -32,14 +32,13 @@ import {
 import {
   answerImage,
   answersOf,
-  CACHE_CONTROL,
   type ImageSubject,
   images,
   refusal,
   SHIELDS_CACHE_SECONDS,
   svgAnswers,
   WRONG,
-} from './public-image.ts'
+} from './images.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
 const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
@@ -90,22 +89,12 @@ function jsonAnswers() {
   }))
 }
 
-const REFUSED = { schemaVersion: 1, label: 'counter', color: 'red', isError: true, cacheSeconds: 300 }
-
 export const svgTotalBadgeContract = () =>
   operation(route('get', '/badge/{type}.svg', 'anyone', { query: svgTotalQuery }), {
     id: 'badgeTotalSvg',
     summary: 'Get the badge of a total as SVG',
     description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
     ...svgAnswers('The badge.'),
-    examples: {
-      badge: {
-        summary: 'All downloads in the last 30 days',
-        params: { type: 'download' },
-        query: { period: 'month', label: 'downloads' },
-        says: { 'Cache-Control': CACHE_CONTROL },
-      },
-    },
   })
 
 export const jsonTotalBadgeContract = () =>
@@ -114,15 +103,6 @@ export const jsonTotalBadgeContract = () =>
     summary: 'Get the badge of a total for shields.io',
     description: 'The same as JSON for the endpoint badge of shields.io.',
     ...jsonAnswers(),
-    examples: {
-      unlisted: {
-        summary: 'A prefix that the type does not list',
-        params: { type: 'download' },
-        query: { prefix: 'app-' },
-        status: 422,
-        answer: { ...REFUSED, message: 'prefix is not public' },
-      },
-    },
   })
 
 export const svgBadgeContract = () =>
@@ -132,21 +112,6 @@ export const svgBadgeContract = () =>
     description:
       'Viewing a badge does not count. Errors are badges too: they show a message and have the matching status.',
     ...svgAnswers('The badge.'),
-    examples: {
-      badge: {
-        summary: 'Downloads in the last 7 days',
-        params: { type: 'download', key: 'app-1.2.0.tgz' },
-        query: { period: 'week', label: 'downloads', style: 'flat-square' },
-        says: { 'Cache-Control': CACHE_CONTROL },
-      },
-      misspelt: {
-        summary: 'An unknown color',
-        params: { type: 'download', key: 'app-1.2.0.tgz' },
-        query: { color: 'blurple' },
-        status: 422,
-        says: { 'Cache-Control': 'public, max-age=60' },
-      },
-    },
   })
 
 export const jsonBadgeContract = () =>
@@ -155,20 +120,6 @@ export const jsonBadgeContract = () =>
     summary: 'Get a badge for shields.io',
     description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
     ...jsonAnswers(),
-    examples: {
-      badge: {
-        summary: 'All downloads',
-        params: { type: 'download', key: 'never.tgz' },
-        query: { label: 'downloads', color: 'green' },
-        answer: { schemaVersion: 1, label: 'downloads', message: '0', color: 'green', cacheSeconds: 300, count: 0 },
-      },
-      unknownType: {
-        summary: 'A type that is not configured',
-        params: { type: 'nothing', key: 'app.tgz' },
-        status: 404,
-        answer: { ...REFUSED, message: 'The counter type is not configured' },
-      },
-    },
   })
 
 /** Badges of public types. */
@@ -240,21 +191,6 @@ export const countingBadgeContract = () =>
       404: countingAnswer('The type does not exist, is not public, or has no counting badge.'),
       422: countingAnswer(WRONG[422]),
       429: countingAnswer(WRONG[429]),
-    },
-    examples: {
-      badge: {
-        summary: 'A profile',
-        params: { type: 'page_view', key: 'profile' },
-        query: { label: 'visits' },
-        headers: { 'User-Agent': 'github-camo (876de43e)' },
-        says: { 'X-Hit': 'counted', 'Cache-Control': 'no-cache, no-store, max-age=0, must-revalidate' },
-      },
-      notSet: {
-        summary: 'A type without counting badges',
-        params: { type: 'download', key: 'app.tgz' },
-        status: 404,
-        says: { 'X-Hit': 'ignored; reason=not_found' },
-      },
     },
   })
 

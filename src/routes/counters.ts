@@ -4,7 +4,7 @@ import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { consistencyFields, counterQuery, countersQuery, readField, totalQuery } from '../openapi/fields.ts'
-import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problems.ts'
+import { READING } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { counterAnswer, readCounters, readSum, totalAnswer } from '../service/read.ts'
 
@@ -23,9 +23,6 @@ const reading = () =>
     rolledUpAt: described(v.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
-const NEVER_COUNTED = { count: 0, total: 0, pending: 0, consistency: 'exact', rolledUpAt: null }
-const COUNTED = { ...NEVER_COUNTED, rolledUpAt: '2026-11-20T10:00:00.000Z' }
-
 const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: counterQuery })
 
 export const readContract = () =>
@@ -35,20 +32,7 @@ export const readContract = () =>
     summary: 'Get a counter',
     description: 'A key that was never counted returns zeros.',
     answers: ok('The counter.', reading()),
-    problems: [...READING],
-    examples: {
-      exact: {
-        summary: 'An exact count',
-        params: { type: 'page_view', key: '/blog/hello' },
-        answer: { type: 'page_view', key: '/blog/hello', ...COUNTED, count: 12, total: 10, pending: 2 },
-      },
-      rolled: {
-        summary: 'As of the last roll-up',
-        params: { type: 'page_view', key: '/never' },
-        query: { consistency: 'rolled' },
-        answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED, pending: null, consistency: 'rolled' },
-      },
-    },
+    problems: READING,
   })
 
 const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: countersQuery })
@@ -60,34 +44,7 @@ export const readManyContract = () =>
     summary: 'List counters',
     description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
     answers: ok('The counters.', v.strictObject({ counters: v.array(reading()) })),
-    problems: [...READING],
-    examples: {
-      two: {
-        summary: 'Two counters',
-        params: { type: 'page_view' },
-        query: { key: ['/a', '/b'] },
-        answer: {
-          counters: [
-            { type: 'page_view', key: '/a', ...NEVER_COUNTED },
-            { type: 'page_view', key: '/b', ...NEVER_COUNTED },
-          ],
-        },
-      },
-      emptyKey: {
-        summary: 'An empty key',
-        params: { type: 'page_view' },
-        query: { key: ['/a', ''] },
-        status: 422,
-        answer: exampleInvalid('key.1', 'must not be empty'),
-      },
-      unknownType: {
-        summary: 'A type that is not configured',
-        params: { type: 'nothing' },
-        query: { key: ['/a'] },
-        status: 404,
-        answer: exampleUnknownType(),
-      },
-    },
+    problems: READING,
   })
 
 export const counter = publicReading<typeof readContract>(read, async (_, { caller, type, key, counter, query }) => {
@@ -123,13 +80,6 @@ export const totalOfTypeContract = () =>
       }),
     ),
     problems: ['too_many_keys', ...READING],
-    examples: {
-      type: {
-        summary: 'All counters of a type',
-        params: { type: 'download' },
-        answer: { type: 'download', prefix: null, ...COUNTED },
-      },
-    },
   })
 
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { caller, type, query }) => {

@@ -6,7 +6,6 @@ import { saidOf, tellHit } from '../http/problem-response.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { described, operation, route, userAgent } from '../openapi/contract.ts'
-import { exampleProblem } from '../openapi/problems.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
@@ -14,8 +13,6 @@ import { destinationOf } from '../visits/download.ts'
 
 /** Milliseconds that a download waits for its count. Counting continues without it. */
 const MAX_WAIT_MS = 500
-
-const NO_DOWNLOADS = 'This type has no downloads: its redirect_to is not set.'
 
 export const downloadContract = () =>
   operation(route('get', '/d/{type}/{key}', 'anyone', { looseQuery: true, problemHeaders: ['X-Hit'] }), {
@@ -34,27 +31,6 @@ export const downloadContract = () =>
     },
     answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
     problems: ['not_found'],
-    examples: {
-      file: {
-        summary: 'A file',
-        params: { type: 'download', key: 'v1.2/app.zip' },
-        headers: { 'User-Agent': 'curl/8.17.0' },
-        says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'counted' },
-      },
-      rest: {
-        summary: 'A resumed download, not counted again',
-        params: { type: 'download', key: 'v1.2/app.zip' },
-        headers: { 'User-Agent': 'curl/8.17.0', Range: 'bytes=1000-' },
-        says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'ignored; reason=range' },
-      },
-      noDownloads: {
-        summary: 'A type without downloads',
-        params: { type: 'page_view', key: 'app.zip' },
-        status: 404,
-        answer: exampleProblem('not_found', NO_DOWNLOADS),
-        says: { 'X-Hit': 'ignored; reason=not_found' },
-      },
-    },
   })
 
 export const downloads = (app: HonoApp) =>
@@ -66,7 +42,7 @@ export const downloads = (app: HonoApp) =>
     const stopped = isolate.config.stopped.get(name)
     if (redirectTo === undefined) {
       pathType(c)
-      throw new Problem('not_found', NO_DOWNLOADS)
+      throw new Problem('not_found', 'This type has no downloads: its redirect_to is not set.')
     }
     const key = decodeKey(rawPathKey(c))
     const destination = destinationOf(redirectTo, key)

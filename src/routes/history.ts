@@ -5,7 +5,7 @@ import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
 import { consistencyFields, historyQuery, prefixField } from '../openapi/fields.ts'
-import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
+import { DATABASE } from '../openapi/problems.ts'
 import { counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
 
 const points = () => ({
@@ -18,18 +18,6 @@ const points = () => ({
     'All periods of the range, including those without counts.',
   ),
 })
-
-const EMPTY_DAYS = {
-  by: 'day',
-  timeZone: 'Europe/Berlin',
-  from: '2026-11-01T00:00:00+01:00',
-  to: '2026-11-03T00:00:00+01:00',
-  points: [
-    { start: '2026-11-01T00:00:00+01:00', count: 0 },
-    { start: '2026-11-02T00:00:00+01:00', count: 0 },
-  ],
-}
-const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
 
 const historyOfCounter = route('get', '/v1/counters/{type}/{key}/history', 'read-unless-public', {
   query: historyQuery,
@@ -54,22 +42,7 @@ export const historyOfCounterContract = () =>
         ...consistencyFields('exact', 'rolled'),
       }),
     ),
-    problems: [...DATABASE],
-    examples: {
-      days: {
-        summary: 'Two days in Berlin',
-        params: { type: 'page_view', key: '/never' },
-        query: TWO_DAYS,
-        answer: { type: 'page_view', key: '/never', ...EMPTY_DAYS, adjustments: [], consistency: 'exact' },
-      },
-      backwards: {
-        summary: 'A range that ends before it begins',
-        params: { type: 'page_view', key: '/never' },
-        query: { from: '2026-11-02', to: '2026-11-01' },
-        status: 422,
-        answer: exampleInvalid('to', 'must be after "from"'),
-      },
-    },
+    problems: DATABASE,
   })
 
 const historyOfType = route('get', '/v1/types/{type}/history', 'read-unless-public', {
@@ -88,14 +61,6 @@ export const historyOfTypeContract = () =>
       namedObject('TypeHistory', { type: v.string(), ...points(), ...consistencyFields('rolled') }),
     ),
     problems: ['too_many_keys', ...DATABASE],
-    examples: {
-      days: {
-        summary: 'Two days in Berlin',
-        params: { type: 'page_view' },
-        query: TWO_DAYS,
-        answer: { type: 'page_view', ...EMPTY_DAYS, consistency: 'rolled' },
-      },
-    },
   })
 
 export const counterHistory = publicReading<typeof historyOfCounterContract>(

@@ -12,7 +12,7 @@ import { visitorOf } from '../http/visitor.ts'
 import { isolateOf } from '../isolate.ts'
 import { described, operation, route, TYPE_DESCRIPTION, userAgent } from '../openapi/contract.ts'
 import { namedFields } from '../openapi/fields.ts'
-import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
+import { COUNTING } from '../openapi/problems.ts'
 import { strictObject } from '../schemas.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
@@ -32,15 +32,6 @@ const hitQuery = () => ({
 })
 
 const visitor = () => userAgent(', nor are programs such as curl. A request without this header is counted.')
-const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
-
-/** A hit with its parameters in the query. */
-const exampleHit = (summary: string, query: Record<string, string>, said: string, headers = FIREFOX) => ({
-  summary,
-  query: { type: 'page_view', key: '/blog/hello', ...query },
-  headers,
-  says: { 'X-Hit': said },
-})
 
 const postHit = route('post', '/hit', 'anyone', {
   query: hitQuery,
@@ -72,32 +63,7 @@ export const hitContract = () =>
     headers: visitor(),
     either: true,
     answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
-    problems: [...COUNTING],
-    examples: {
-      body: {
-        summary: 'In the body',
-        headers: FIREFOX,
-        body: { type: 'page_view', key: '/blog/hello' },
-        says: { 'X-Hit': 'counted' },
-      },
-      query: exampleHit('In the query', {}, 'counted'),
-      bot: exampleHit('A bot, which is not counted', {}, 'ignored; reason=bot', {
-        'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)',
-      }),
-      automated: exampleHit(
-        'A browser driven by a program, which is not counted',
-        { automated: '1' },
-        'ignored; reason=automated',
-      ),
-      unknownType: {
-        summary: 'A type that is not configured',
-        headers: FIREFOX,
-        body: { type: 'nothing', key: '/blog/hello' },
-        status: 422,
-        answer: exampleInvalid('type', 'is not a configured counter type'),
-        says: { 'X-Hit': 'ignored; reason=type' },
-      },
-    },
+    problems: COUNTING,
   })
 
 export const pixelContract = () =>
@@ -114,10 +80,6 @@ export const pixelContract = () =>
         contentType: 'image/gif',
         headers: ['X-Hit'],
       },
-    },
-    examples: {
-      pixel: exampleHit('A view', {}, 'counted'),
-      unknownType: exampleHit('A type that is not configured', { type: 'nothing' }, 'ignored; reason=type'),
     },
   })
 

@@ -13,7 +13,6 @@ export const docsContract = () =>
       200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
     },
     revalidated: true,
-    examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
   })
 
 /** The placeholder for the Worker's address in the page, which `npm run build` makes. */

@@ -31,7 +31,6 @@ export const readSetupContract = () =>
       }),
     ),
     problems: ['database_unavailable'],
-    examples: { ready: { summary: 'Ready', answer: { ready: true, pending: [], statements: [] } } },
   })
 
 const postSetup = route('post', '/v1/setup', 'manage')
@@ -45,7 +44,6 @@ export const makeTablesContract = () =>
       'As `npm run migrate` does. A lost table is made again, without rows. Safe to repeat, also concurrently.',
     answers: ok('Done.', namedObject('SetupSummary', { applied: names('The migrations that this request applied.') })),
     problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
-    examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
   })
 
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {

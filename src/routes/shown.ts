@@ -34,13 +34,6 @@ export const shownContract = () =>
     revalidated: true,
     answers: ok('The counts.', v.array(v.nullable(count))),
     problems: ['too_many_requests', ...READING],
-    examples: {
-      page: {
-        summary: 'A page, all pages, and a type that is not configured',
-        query: { of: ['page_view /caf%C3%A9', 'page_view* ', 'nothing /a'] },
-        answer: [0, 0, null],
-      },
-    },
   })
 
 const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { caller, query }) => {

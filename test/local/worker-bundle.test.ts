@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, expect, it } from 'vitest'
-import { contracts } from '../harness/contracts.ts'
+import { contracts } from '../../scripts/openapi/contracts.ts'
 import { builtWorker } from './built-worker.ts'
 
 let bundle: string

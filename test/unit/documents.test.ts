@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workerFiles } from '../../cli/init/worker-files.ts'
 import { PROJECT } from '../../local/project-root.ts'
+import { contracts } from '../../scripts/openapi/contracts.ts'
 import { HIT_REASONS } from '../../src/hit-reasons.ts'
 import { FINDING_CODES } from '../../src/service/status.ts'
-import { contracts } from '../harness/contracts.ts'
 import { parseOpenMetrics } from '../harness/open-metrics.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'bench/*.md'].flatMap((pattern) => globSync(pattern, { cwd: PROJECT }))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { contracts } from '../../scripts/openapi/contracts.ts'
 import { openApiDocument } from '../../scripts/openapi/document.ts'
 import { hitProblems } from '../../scripts/openapi/problems.ts'
 import { HIT_REASONS } from '../../src/hit-reasons.ts'
-import { contracts } from '../harness/contracts.ts'
 
 /** What these tests read of a response in the OpenAPI document. */
 interface Described {

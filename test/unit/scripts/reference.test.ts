@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { contracts } from '../../../scripts/openapi/contracts.ts'
 import { openApiDocument } from '../../../scripts/openapi/document.ts'
 import { referencePage } from '../../../scripts/reference/page.ts'
-import { contracts } from '../../harness/contracts.ts'
 
 it('The documentation shows an answer in JSON as JSON, and any other as its text', async () => {
   const page = String(await referencePage(openApiDocument(contracts()), 'https://counter.test', ''))

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Operation } from '../../../src/openapi/contract.ts'
+import { contracts } from '../../../scripts/openapi/contracts.ts'
+import type { DocumentedOperation } from '../../../scripts/openapi/example.ts'
 import { SCOPES, type Scope, sha256 } from '../../../src/tokens.ts'
 import { MAX_TOKEN_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
-import { contracts } from '../../harness/contracts.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { logged } from '../../harness/logged.ts'
@@ -59,7 +59,7 @@ async function workerWith(scopes: Record<string, string>, overrides = {}): Promi
 }
 
 /** Sends the first example of an operation, for another type, with a token. */
-async function send(operation: Operation, token: string | undefined, type: string, to = worker) {
+async function send(operation: DocumentedOperation, token: string | undefined, type: string, to = worker) {
   const [example] = Object.values(operation.examples)
   const { params = {}, query = {}, headers = {}, body } = example!
   let path = operation.path
@@ -85,8 +85,8 @@ async function send(operation: Operation, token: string | undefined, type: strin
 }
 
 /** The status of an operation's first example. */
-const statusOf = ({ examples }: Operation) => Object.values(examples)[0]!.status ?? 200
-const scopeOf = ({ access }: Operation) => (access === 'read-unless-public' ? 'read' : (access as Scope))
+const statusOf = ({ examples }: DocumentedOperation) => Object.values(examples)[0]!.status ?? 200
+const scopeOf = ({ access }: DocumentedOperation) => (access === 'read-unless-public' ? 'read' : (access as Scope))
 const bearer = (token: string, address?: string) => ({
   Authorization: `Bearer ${token}`,
   ...(address !== undefined && { 'CF-Connecting-IP': address }),

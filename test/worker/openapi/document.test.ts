@@ -2,21 +2,19 @@ import { env as configured } from 'cloudflare:workers'
 import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { localCounters } from '../../../local/worker/local-counters.ts'
+import { contracts } from '../../../scripts/openapi/contracts.ts'
 import { openApiDocument } from '../../../scripts/openapi/document.ts'
 import { type DocumentExample, operationExamples } from '../../../scripts/openapi/document-examples.ts'
 import { problemDocument } from '../../../scripts/openapi/problems.ts'
 import { wholeApp } from '../../../src/app.ts'
 import type { Bindings } from '../../../src/config/read-settings.ts'
 import { type AppEnv, Hono } from '../../../src/http/hono.ts'
-import type { Operation } from '../../../src/openapi/contract.ts'
 import { STATUSES } from '../../../src/openapi/problems.ts'
-import { check } from '../../../src/routes/check.ts'
+import { check, firstRun } from '../../../src/routes/check.ts'
 import { dashboard } from '../../../src/routes/dashboard.ts'
-import { firstRun } from '../../../src/routes/first-run.ts'
 import { numbers } from '../../../src/routes/numbers.ts'
 import { stats } from '../../../src/routes/stats.ts'
 import type { ProblemCode } from '../../../src/service/problem.ts'
-import { contracts } from '../../harness/contracts.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
@@ -27,7 +25,7 @@ const document = openApiDocument(contracts())
 const examples = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, operation]) => operationExamples(path, method, operation)),
 )
-const operations = new Map<string, Operation>(contracts().map((each) => [each.id, each]))
+const operations = new Map(contracts().map((each) => [each.id, each]))
 
 let worker: TestWorker
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, it } from 'vitest'
+import { contracts } from '../../../../scripts/openapi/contracts.ts'
 import { openApiDocument } from '../../../../scripts/openapi/document.ts'
 import { fileContracts } from '../../../../scripts/openapi/file-contracts.ts'
-import { contracts } from '../../../harness/contracts.ts'
 
 const described = () => openApiDocument([...contracts(), ...fileContracts(['1.0.0'])])
 

@@ -1,12 +1,24 @@
 import * as v from 'valibot'
 import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
 import { selectionOf } from '../counters/history/selection.ts'
+import { exportCounts } from '../counters/read/export.ts'
+import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { askedPrefix } from '../http/authorization.ts'
-import { publicReading } from '../http/endpoint.ts'
+import { endpoint, publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
-import { choice, consistencyFields, dateField, limitField, prefixField } from '../openapi/fields.ts'
-import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
+import {
+  AFTER_RULE,
+  afterField,
+  choice,
+  consistencyFields,
+  dateField,
+  limitField,
+  nextField,
+  prefixField,
+  readField,
+} from '../openapi/fields.ts'
+import { DATABASE } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { MAX_TOP, readTop } from '../service/ranking.ts'
@@ -49,41 +61,6 @@ export const topCountersContract = () =>
       }),
     ),
     problems: ['too_many_keys', ...DATABASE],
-    examples: {
-      january: {
-        summary: 'A past month',
-        params: { type: 'download' },
-        query: { period: 'month', date: '2026-01-15', limit: '3' },
-        answer: {
-          type: 'download',
-          period: 'month',
-          start: '2026-01-01T00:00:00.000Z',
-          end: '2026-02-01T00:00:00.000Z',
-          counters: [],
-          consistency: 'rolled',
-        },
-      },
-      year: {
-        summary: 'A section in one year',
-        params: { type: 'page_view' },
-        query: { prefix: '/blog/', from: '2026-01-01', to: '2027-01-01' },
-        answer: {
-          type: 'page_view',
-          period: 'custom',
-          start: '2026-01-01T00:00:00.000Z',
-          end: '2027-01-01T00:00:00.000Z',
-          counters: [{ key: '/blog/hello', count: 218 }],
-          consistency: 'rolled',
-        },
-      },
-      dateOfAll: {
-        summary: 'A date without a period',
-        params: { type: 'download' },
-        query: { date: '2026-01-15' },
-        status: 422,
-        answer: exampleInvalid('date', 'needs a period: day, week or month'),
-      },
-    },
   })
 
 /** What a ranking that may read tens of thousands of rows counts as. */
@@ -145,3 +122,95 @@ function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPe
   const end = period === 'month' ? monthsLater(start, 1) : start + (period === 'week' ? 7 : 1) * DAY_MS
   return { period, start, end }
 }
+
+const searchKeys = route('get', '/v1/search/{type}', 'read', {
+  query: () => ({
+    prefix: described(v.optional(v.string(), ''), 'The beginning of the keys.'),
+    after: afterField(v.string()),
+    limit: limitField(MAX_PAGE, 20, 'Maximum number of counters on a page'),
+  }),
+})
+
+export const searchKeysContract = () =>
+  operation(searchKeys, {
+    id: 'search',
+    tag: 'Reading',
+    summary: 'Search counters',
+    description:
+      'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
+    answers: ok(
+      'A page of counters.',
+      namedObject('SearchPage', {
+        counters: v.array(v.strictObject({ key: v.string(), count, consistency: readField('exact', 'rolled') })),
+        next: nextField(),
+      }),
+    ),
+    problems: DATABASE,
+  })
+
+/** Needs a token for public types too: some keys may be known to few people. */
+export const search = endpoint<typeof searchKeysContract>(
+  searchKeys,
+  (_, { caller, type, query: { prefix, after = null, limit } }) =>
+    searchCounters(caller.db, type, { prefix, after, limit }),
+)
+
+const MAX_LIMIT = 1_000
+
+const exportRoute = route('get', '/v1/export/{type}', 'read', {
+  query: () => ({
+    // The record id of the last counter, in hexadecimal.
+    after: afterField(
+      v.pipe(
+        v.string(AFTER_RULE),
+        v.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE),
+        v.transform((text) => BigInt(`0x${text}`)),
+      ),
+    ),
+    limit: limitField(
+      MAX_LIMIT,
+      MAX_LIMIT,
+      'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
+    ),
+    by: described(
+      v.optional(v.picklist(['total', 'day'], 'must be "total" (the default) or "day"'), 'total'),
+      'A row for each counter, or for each day of a counter.',
+    ),
+  }),
+})
+
+export const exportCountsContract = () =>
+  operation(exportRoute, {
+    id: 'export',
+    tag: 'Reading',
+    summary: 'Export',
+    description:
+      'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +
+      'Counts added during an export may or may not appear in later pages.',
+    answers: ok(
+      'A page of rows.',
+      namedObject('ExportPage', {
+        rows: v.array(
+          v.strictObject({
+            key: v.string(),
+            count,
+            day: described(
+              v.optional(v.pipe(v.string(), v.isoDate())),
+              'The day (UTC). By day, a row without it holds the counts that belong to no day.',
+            ),
+          }),
+        ),
+        next: nextField(),
+      }),
+    ),
+    problems: DATABASE,
+  })
+
+export const exports = endpoint<typeof exportCountsContract>(
+  exportRoute,
+  async (_, { caller: { db }, type, query: { after = null, limit, by } }) => {
+    const page = await exportCounts(db, { recordType: type.recordType, after, limit, by, now: new Date() })
+    const rows = page.rows.map(({ name, count, day }) => ({ key: name, count, ...(day !== null && { day }) }))
+    return { rows, next: page.next === null ? null : page.next.toString(16) }
+  },
+)

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { RollUpSummary } from '../counters/rollup/roll-up.ts'
 import {
   FIRST_POSITION,
   firstDayWithHours,
@@ -8,12 +9,67 @@ import {
   verifyPage,
 } from '../counters/verify/verify-page.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
+import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { openBackgroundDatabase } from '../isolate.ts'
+import { type Isolate, openBackgroundDatabase, rollUpNow } from '../isolate.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { textThat } from '../schemas.ts'
+import { Problem } from '../service/problem.ts'
+
+/** Milliseconds that a request waits for a running roll-up. */
+const WAIT_FOR_LEASE_MS = 8_000
+/** Each attempt takes 2 of the 50 subrequests of the free plan. */
+const POLL_MS = 2_000
+
+const summary = () =>
+  namedObject('RollUpSummary', {
+    outcome: described(
+      v.picklist(['complete', 'partial', 'busy']),
+      '`partial`: the next run continues where this one stopped.',
+    ),
+    moved: described(count, 'The sum of the counts moved into totals.'),
+    counters: whole,
+    slots: whole,
+    pages: described(whole, 'The number of transactions.'),
+    overtaken: described(whole, 'Pages that a concurrent run moved first.'),
+    stuck: described(whole, 'Counters whose totals are at the 64-bit limit. Their counts stay pending, and exact.'),
+    statements: whole,
+    milliseconds: v.number(),
+    left: described(v.nullable(whole), 'Slots that are still pending; null if not checked.'),
+    behindSeconds: described(v.nullable(whole), 'Seconds since nothing was pending; null if never.'),
+  })
+
+const rollUpOnce = route('post', '/v1/rollup', 'manage')
+
+export const rollUpOnceContract = () =>
+  operation(rollUpOnce, {
+    id: 'rollUp',
+    tag: 'Operating',
+    summary: 'Roll up now',
+    description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
+    answers: ok('A summary of the run.', summary()),
+    problems: ['rollup_running', ...DATABASE],
+  })
+
+export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, (c, { caller: { isolate } }) =>
+  finished(c, rollUpAlone(isolate)),
+)
+
+/** @throws {Problem} 409 if another run does not end in time */
+async function rollUpAlone(isolate: Isolate): Promise<RollUpSummary> {
+  const giveUpAt = Date.now() + WAIT_FOR_LEASE_MS
+  for (;;) {
+    const summary = await rollUpNow(isolate, new Date())
+    if (summary.outcome !== 'busy') return summary
+    if (Date.now() > giveUpAt) {
+      const detail = 'Another roll-up is still running and does the same work; see GET /v1/status.'
+      throw new Problem('rollup_running', detail)
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
@@ -48,14 +104,7 @@ export const verifyCountsContract = () =>
         next: nextField(),
       }),
     ),
-    problems: [...DATABASE],
-    examples: {
-      lastPage: {
-        summary: 'The last page of an empty database',
-        query: { after: 'days.65535.', limit: '100' },
-        answer: { checked: 0, wrong: [], next: null },
-      },
-    },
+    problems: DATABASE,
   })
 
 export const verify = endpoint<typeof verifyCountsContract>(

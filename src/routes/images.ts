@@ -1,17 +1,22 @@
 import type { Context } from 'hono'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { answerTo, reported } from '../http/problem-response.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
-import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
-import type { Answer } from '../openapi/contract.ts'
-import { counterOfKey } from '../service/named-counters.ts'
+import { decodeKey, pathType, rawPathKey, readQuery } from '../http/url.ts'
+import { type Answer, described, operation, route } from '../openapi/contract.ts'
+import { choice, prefixField } from '../openapi/fields.ts'
+import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
+import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { drawBadge, refusalText, SVG_HEADERS } from '../views/badge.ts'
+import { drawChart } from '../views/chart-svg.ts'
 
 /** An old image is better than none. */
-export const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
+const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
 
 /** The least that shields.io accepts. */
 export const SHIELDS_CACHE_SECONDS = 300
@@ -121,3 +126,36 @@ export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): R
   const answer = { schemaVersion: 1, ...badge, isError: true, cacheSeconds: SHIELDS_CACHE_SECONDS }
   return c.json(answer, status, headers)
 }
+
+const PERIODS = Object.keys(CHART_PERIODS) as ChartPeriod[]
+
+const chartQuery = () => ({
+  period: described(v.optional(choice(PERIODS), '30d'), 'Days or months up to now, in UTC.'),
+})
+
+const totalChartQuery = () => ({ ...chartQuery(), prefix: prefixField() })
+
+export const totalChartContract = () =>
+  operation(route('get', '/chart/{type}.svg', 'anyone', { query: totalChartQuery }), {
+    id: 'chartTotal',
+    summary: 'Get the chart of a total',
+    description: 'All counters of a type, or those whose keys begin with a prefix, as of the last roll-up.',
+    ...svgAnswers('The chart.'),
+  })
+
+export const counterChartContract = () =>
+  operation(route('get', '/chart/{type}/{key}.svg', 'anyone', { query: chartQuery }), {
+    id: 'chart',
+    summary: 'Get a chart',
+    description:
+      'The counts by day or month as an SVG, light or dark as its reader prefers. It may be a minute old. Viewing it does not count. Errors are badges that show a message and have the matching status.',
+    ...svgAnswers('The chart.'),
+  })
+
+/** Charts of public types. */
+export const charts = images('chart', ['svg'], async (c, { type, counter }) => {
+  const { period } = readQuery(c.req.url, chartQuery, true)
+  const of = counter ?? { prefix: listedPrefix(type, readQuery(c.req.url, totalChartQuery, true).prefix) }
+  const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
+  return drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
+})

@@ -1,0 +1,307 @@
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import type { CounterType } from '../config/counter-types.ts'
+import { importCounts } from '../counters/changes/import-counts.ts'
+import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
+import { MAX_REPAIRED_DAYS, repairCounter } from '../counters/changes/repair-counter.ts'
+import { setCounter } from '../counters/changes/set-counter.ts'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { MISMATCHES } from '../counters/verify/verify-page.ts'
+import { checkTypes } from '../http/authorization.ts'
+import { finished } from '../http/caller.ts'
+import { endpoint } from '../http/endpoint.ts'
+import type { AppEnv } from '../http/hono.ts'
+import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
+import {
+  countField,
+  dateField,
+  importedCountField,
+  listBody,
+  listEntry,
+  MAX_LISTED,
+  shortBody,
+} from '../openapi/fields.ts'
+import { ADJUSTING } from '../openapi/problems.ts'
+import { parsed } from '../schemas.ts'
+import type { Caller } from '../service/caller.ts'
+import { counterOfKey, listedCounters } from '../service/named-counters.ts'
+import { invalidRequest, type ProblemCode, problemOf } from '../service/problem.ts'
+
+/**
+ * Waits for a change of counters.
+ * @param id the hash of the request's idempotency key
+ * @param outcomeOf `repeated` if an earlier request with the same key made the change
+ * @throws {Problem} that says whether anything was changed
+ */
+async function changed<Done>(
+  c: Context<AppEnv>,
+  id: bigint | undefined,
+  changing: Promise<Done>,
+  outcomeOf: (done: Done) => unknown = (done) => done,
+): Promise<Done> {
+  const { reads } = c.get('isolate')
+  const done = await finished(
+    c,
+    changing.finally(() => reads.forget()),
+  ).catch((error: unknown) => {
+    const advice =
+      id === undefined
+        ? 'Read the counter. A request with an Idempotency-Key can be retried.'
+        : 'Retry with the same Idempotency-Key.'
+    throw problemOf(error, advice)
+  })
+  if (outcomeOf(done) === 'repeated') c.header('Idempotent-Replayed', 'true')
+  return done
+}
+
+const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
+  body: shortBody(1024, '{"count":0}', () => ({ count: described(countField, 'The new count.') })),
+  idempotency: 'set',
+})
+
+export const setCountContract = () =>
+  operation(setCount, {
+    id: 'set',
+    tag: 'Changing',
+    summary: 'Set a counter',
+    description:
+      'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
+    answers: ok(
+      'Set, by this or an earlier request with the same idempotency key.',
+      namedObject('Setting', {
+        type: v.string(),
+        key: v.string(),
+        count: whole,
+        added: described(
+          v.nullable(count),
+          'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
+        ),
+      }),
+      'Idempotent-Replayed',
+    ),
+    problems: ['too_many_pending', ...ADJUSTING],
+  })
+
+export const set = endpoint<typeof setCountContract>(
+  setCount,
+  async (c, { caller, type, counter, key, id, body: { count } }) => {
+    const setting = { count: BigInt(count), id: id ?? null, at: new Date() }
+    const changing = setCounter(caller.isolate.changeDb, counter, setting)
+    const { added } = await changed(c, id, changing, ({ outcome }) => outcome)
+    // A repeated request is told the count that it set, not the present one.
+    return { type: type.name, key, count, added }
+  },
+)
+
+/** What the contracts of deleting, renaming and merging share. */
+const move = (...problems: readonly ProblemCode[]) =>
+  ({
+    tag: 'Changing',
+    answers: ok(
+      'Done, by this or an earlier request with the same idempotency key.',
+      namedObject('Moved', { type: v.string(), key: v.string() }),
+      'Idempotent-Replayed',
+    ),
+    problems: ['no_such_counter', 'history_too_large', 'too_many_pending', ...ADJUSTING, ...problems],
+  }) as const
+
+const BELOW_RULE = 'must be a whole number'
+
+const also = () =>
+  described(
+    v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
+    '`true`: the same for the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
+  )
+
+const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
+  query: () => ({
+    also: also(),
+    below: described(
+      v.optional(parsed((digits) => (/^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null), BELOW_RULE)),
+      {
+        type: 'integer',
+        description: 'Delete only if the count is below this number at that instant.',
+      },
+    ),
+  }),
+  idempotency: 'move',
+})
+
+export const deleteCounterContract = () =>
+  operation(deleteCounter, {
+    id: 'delete',
+    summary: 'Delete a counter',
+    description:
+      'Deletes the counter with its name, history and adjustments. Later hits of its key create a new counter.',
+    ...move('count_not_below'),
+  })
+
+const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
+  query: () => ({ also: also() }),
+  body: shortBody(4096, '{"to":"/new"}', () => ({
+    to: described(v.string(), 'The new key, which must not have a counter.'),
+  })),
+  idempotency: 'move',
+})
+
+export const renameContract = () =>
+  operation(rename, {
+    id: 'rename',
+    summary: 'Rename a counter',
+    description: 'Moves count, history and adjustments to a new key. Later hits of the old key create a new counter.',
+    ...move('counter_exists', 'different_ranges'),
+  })
+
+const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
+  query: () => ({ also: also() }),
+  body: shortBody(4096, '{"into":"/other"}', () => ({
+    into: described(v.string(), 'The key of the other counter, which must exist.'),
+  })),
+  idempotency: 'move',
+})
+
+export const mergeContract = () =>
+  operation(merge, {
+    id: 'merge',
+    summary: 'Merge a counter into another one',
+    description:
+      'Adds count, history and adjustments to another counter of the same type, and deletes this one. Later hits of its key create a new counter.',
+    ...move('different_ranges'),
+  })
+
+export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c, parts) =>
+  moved(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
+)
+
+export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) =>
+  moved(c, parts, { kind: 'rename', target: await targetOf(parts, 'to', parts.body.to), below: null }),
+)
+
+export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) =>
+  moved(c, parts, { kind: 'merge', target: await targetOf(parts, 'into', parts.body.into), below: null }),
+)
+
+interface Asked {
+  caller: Caller
+  type: CounterType
+  key: string
+  counter: CounterAddress
+  id: bigint | undefined
+  query: { also: string }
+}
+
+async function targetOf({ caller, type, counter }: Asked, field: string, key: string): Promise<CounterAddress> {
+  const target = await counterOfKey(caller.isolate.addresses, type, key, field)
+  if (target.recordId === counter.recordId) throw invalidRequest([{ field, message: 'must be another key' }])
+  return target
+}
+
+async function moved(
+  c: Context<AppEnv>,
+  { caller, type, counter, key, id, query }: Asked,
+  asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
+) {
+  const others = query.also === 'true' ? type.also.filter(({ visitorsOf }) => visitorsOf === 'page') : []
+  checkTypes(c, ...others.map(({ name }) => name))
+  const also = others.map(({ recordType }) => recordType)
+  await changed(c, id, moveCounter(caller.isolate.changeDb, counter, { ...asked, also, key: id ?? null }))
+  return { type: type.name, key }
+}
+
+const KEY_RULE = 'is required: a value unique to this request, so that a retry changes nothing'
+const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
+
+const row = () =>
+  listEntry('ImportedCount', {
+    count: importedCountField(),
+    day: described(v.optional(dateField(DAY_RULE)), 'The day of the history to add to (UTC).'),
+  })
+
+const addImport = route('post', '/v1/imports', 'manage', {
+  typesInBody: true,
+  body: listBody('counters', row),
+  idempotency: 'import',
+})
+
+export const addImportContract = () =>
+  operation(addImport, {
+    id: 'import',
+    tag: 'Changing',
+    summary: 'Import counts',
+    description: `Adds counts from another source to up to ${MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
+    answers: ok(
+      'Added, by this or an earlier request with the same idempotency key.',
+      namedObject('Imported', { imported: described(whole, 'The number of rows.') }),
+      'Idempotent-Replayed',
+    ),
+    problems: ['different_ranges', ...ADJUSTING],
+  })
+
+export const imports = endpoint<typeof addImportContract>(addImport, async (c, { caller: { isolate }, id, body }) => {
+  if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
+  const now = new Date()
+  const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(day))
+  const listed = await listedCounters(isolate, 'counters', body.counters, (entry) => {
+    const day = dayOf(entry)
+    return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
+  })
+  checkTypes(c, ...body.counters.map(({ type }) => type))
+  const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
+  await changed(c, id, importCounts(isolate.changeDb, rows, { id, at: now }))
+  return { imported: rows.length }
+})
+
+const DAYS_RULE = `must be a list of up to ${MAX_REPAIRED_DAYS} days such as "2026-11-20"`
+
+const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
+  body: shortBody(4096, '{"dryRun":true}', () => ({
+    dryRun: described(v.optional(v.boolean('must be true or false'), false), 'Only report what is wrong.'),
+    days: described(
+      v.optional(v.pipe(v.array(dateField(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
+      'Days of the type to rebuild from its counters: those that verification reports.',
+    ),
+  })),
+})
+
+export const repairContract = () =>
+  operation(repair, {
+    id: 'repair',
+    tag: 'Operating',
+    summary: 'Repair a counter',
+    description:
+      'Makes the sums agree that verification found wrong, in one transaction. Days stay as they are, and so does the count: what it has beyond days and adjustments becomes an adjustment.',
+    answers: ok(
+      'What was wrong. Without `dryRun`, each sum is now as it should be.',
+      namedObject('Repaired', {
+        type: v.string(),
+        key: v.string(),
+        wrong: v.array(
+          v.strictObject({
+            what: v.picklist(MISMATCHES),
+            of: v.picklist(['counter', 'type']),
+            start: v.nullable(v.string()),
+            is: count,
+            shouldBe: count,
+          }),
+        ),
+      }),
+    ),
+    problems: ['no_such_counter', ...ADJUSTING],
+  })
+
+export const repairing = endpoint<typeof repairContract>(
+  repair,
+  async (c, { caller: { isolate }, type, counter, key, body: { days, dryRun } }) => {
+    const { hourDays } = isolate.config.history
+    const options = { days: [...new Set(days)], at: new Date(), hourDays, dryRun }
+    const wrong = await changed(c, undefined, repairCounter(isolate.changeDb, counter, options))
+    return {
+      type: type.name,
+      key,
+      wrong: wrong.map(({ what, recordId, start, is, shouldBe }) => {
+        const of = recordId === null ? ('type' as const) : ('counter' as const)
+        return { what, of, start, is, shouldBe }
+      }),
+    }
+  },
+)
