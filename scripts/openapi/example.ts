@@ -23,6 +23,8 @@ export interface Example {
 /** A contract with the examples of its operation. */
 export interface DocumentedOperation extends Operation {
   examples: Readonly<Record<string, Example>>
+  /** Whether the platform serves it from a file, without the Worker. */
+  file?: true
 }
 
 /** The examples of all operations with a tag, by operation id. */

@@ -3,7 +3,6 @@ import * as changes from '../../src/routes/changes.ts'
 import * as lists from '../../src/routes/counter-lists.ts'
 import * as counters from '../../src/routes/counters.ts'
 import * as download from '../../src/routes/download.ts'
-import * as history from '../../src/routes/history.ts'
 import * as hit from '../../src/routes/hit.ts'
 import * as images from '../../src/routes/images.ts'
 import * as increment from '../../src/routes/increment.ts'
@@ -19,7 +18,6 @@ const EXPORTS = {
   ...lists,
   ...counters,
   ...download,
-  ...history,
   ...hit,
   ...images,
   ...increment,

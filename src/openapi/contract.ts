@@ -79,8 +79,6 @@ export interface Operation extends Route {
   answers: Readonly<Record<number, Answer>>
   /** Whether a request with the current `ETag` is answered 304, besides those that read public types. */
   revalidated?: boolean
-  /** Whether the platform serves it from a file, without the Worker. */
-  file?: true
   /** Problems besides those that follow from the route. Without them, it never answers with a problem document. */
   problems?: readonly ProblemCode[]
 }
