@@ -10,6 +10,7 @@ import { exceedsLimit } from '../visits/rate-limit.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
 import { HttpProblem } from './problem-response.ts'
+import { visitorOf } from './visitor.ts'
 
 /** Checks the scope for what concerns all types: the token must not be limited to some. @throws {Problem} 401, 403 or 429 */
 export async function authorizeForAll(c: Context<AppEnv>, needed: Scope): Promise<void> {
@@ -49,8 +50,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
  */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
   const { tokens, tokenAttempts, config } = c.get('isolate')
-  // Cloudflare overwrites whatever the client sends.
-  const address = c.req.header('CF-Connecting-IP') ?? null
+  const { address } = visitorOf(c)
   const network = networkOf(address ?? '', 'subscriber') ?? ''
   const wrong = ownerTokenProblems(c)
   const token = await tokens.find(value, network, async () => {

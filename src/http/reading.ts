@@ -5,6 +5,7 @@ import { Problem } from '../service/problem.ts'
 import { exceedsLimit } from '../visits/rate-limit.ts'
 import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './hono.ts'
+import { visitorOf } from './visitor.ts'
 
 /** Adds an `ETag`. A 304 keeps the headers that scripts of other sites need. */
 export const revalidated = etag({
@@ -51,11 +52,10 @@ export async function limitReading(c: Context<AppEnv>, totals = 0): Promise<void
   if (readLimit === null || (await isAuthorized(c))) return
   // All parameters: a name can be spelled in many ways, such as k%65y=.
   const keys = c.req.url.split('&').length + totals * KEYS_PER_READING
-  let exceeded = false
-  for (let read = 0; read < keys && !exceeded; read += KEYS_PER_READING) {
-    exceeded = await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null)
+  const { address } = visitorOf(c)
+  for (let read = 0; read < keys; read += KEYS_PER_READING) {
+    if (!(await exceedsLimit(readLimit, address))) continue
+    const detail = 'Your network reads counters too often. Wait a minute, or send the API token.'
+    throw new Problem('too_many_requests', detail)
   }
-  if (!exceeded) return
-  const detail = 'Your network reads counters too often. Wait a minute, or send the API token.'
-  throw new Problem('too_many_requests', detail)
 }

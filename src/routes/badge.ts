@@ -123,7 +123,7 @@ export const jsonBadgeContract = () =>
   })
 
 /** Badges of public types. */
-export const badges = images('badge', ['svg', 'json'], (c, subject, format) =>
+export const badges = images('/badge/:type/*', ['svg', 'json'], (c, subject, format) =>
   format === 'svg' ? svg(c, subject) : json(c, subject),
 )
 

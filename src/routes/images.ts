@@ -58,18 +58,19 @@ export interface ImageSubject {
 }
 
 /**
- * Serves images of public types, which anybody may show, at `/KIND/TYPE/KEY.FORMAT` and `/KIND/TYPE.FORMAT`.
+ * Serves images of public types, which anybody may show.
+ * @param path that of `/KIND/TYPE/KEY.FORMAT` and `/KIND/TYPE.FORMAT`
  * @param formats what the path may end in
  * @param draw an SVG document, or the JSON of a badge
  */
 export const images =
   <Format extends string>(
-    kind: string,
+    path: `/${string}/:type/*`,
     formats: readonly Format[],
     draw: (c: Context<AppEnv>, subject: ImageSubject, format: Format) => Promise<string | object>,
   ) =>
   (app: HonoApp) =>
-    app.on(['GET', 'OPTIONS'], `/${kind}/:type/*`, readableByAll).get(`/${kind}/:type/*`, revalidated, (c) =>
+    app.on(['GET', 'OPTIONS'], path, readableByAll).get(path, revalidated, (c) =>
       answerImage(c, formats, async (subject, format) => {
         const drawn = await draw(c, subject, format)
         if (typeof drawn === 'string') return c.body(drawn, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
@@ -153,7 +154,7 @@ export const counterChartContract = () =>
   })
 
 /** Charts of public types. */
-export const charts = images('chart', ['svg'], async (c, { type, counter }) => {
+export const charts = images('/chart/:type/*', ['svg'], async (c, { type, counter }) => {
   const { period } = readQuery(c.req.url, chartQuery, true)
   const of = counter ?? { prefix: listedPrefix(type, readQuery(c.req.url, totalChartQuery, true).prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
