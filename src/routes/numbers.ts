@@ -14,8 +14,7 @@ import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { Token } from '../tokens.ts'
 import { numbersElement } from '../views/dashboard/numbers.ts'
-import { type AskedNumbers, DEFAULT_ROWS, numbersQuery } from './numbers/numbers-query.ts'
-import { counterNumbers, typeNumbers } from './numbers/type-and-counter-numbers.ts'
+import { type AskedNumbers, counterNumbers, DEFAULT_ROWS, numbersQuery, typeNumbers } from './numbers/page-numbers.ts'
 
 /** Milliseconds for which a page waits for the numbers that it comes with. */
 const INCLUDED_DEADLINE_MS = 1_000

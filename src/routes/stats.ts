@@ -15,8 +15,7 @@ import { InvalidInput } from '../schemas.ts'
 import { noPublicPage } from '../views/dashboard/plain-pages.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded, page, siteOf, viewerOf } from './dashboard.ts'
-import type { AskedNumbers } from './numbers/numbers-query.ts'
-import { typeNumbers } from './numbers/type-and-counter-numbers.ts'
+import { type AskedNumbers, typeNumbers } from './numbers/page-numbers.ts'
 
 /** Seconds for which a page may be cached. */
 const PAGE_MAX_AGE = 60

@@ -42,10 +42,10 @@ export function readView(): View {
   }
 }
 
-/** Puts a view into the address. A new one becomes an entry of the browser's history. */
-export function writeView({ find, by, show, ...period }: View): void {
+/** Puts a view into the address: as a new entry of the browser's history, or in the place of the present one. */
+export function writeView({ find, by, show, ...period }: View, how: 'pushState' | 'replaceState'): void {
   const address = withParameters(location.href, { ...periodParameters(period), find, by, show })
-  if (address !== location.href) history.pushState(null, '', address)
+  if (address !== location.href) history[how](null, '', address)
 }
 
 /** Puts the period of the view into links. */

@@ -1,26 +1,77 @@
 import { pageAddress } from './address.ts'
-import { ask, path } from './api.ts'
-import { ApiError, messageOf } from './api-error.ts'
-import { byId, element, keyText, withStorage } from './elements.ts'
+import { ApiError, ask, messageOf, path } from './api.ts'
+import { byId, element, keyText } from './elements.ts'
 import { readTypedCount, showChange, showCount } from './formats.ts'
 import type { Count } from './numbers-answer.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
-
-/** What happens to a counter; with `also`, to those of its key in the types that its type names so too. */
-interface Move {
-  action: 'delete' | 'rename' | 'merge'
-  type: string
-  key: string
-  /** The other key; empty for deletions. */
-  other: string
-  also: boolean
-}
-
+/** The name under which a page finds what was done on the one before. */
 const DONE = 'slotted-counter-done'
 
+/** A change of the counter with a key. `to`: its new count, or the other key; empty for deletions. */
+interface Change {
+  action: 'set' | 'delete' | 'rename' | 'merge'
+  key: string
+  to: string
+}
+
 const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
+
+/** What the dialog says of a change, what is sent, and what the page says afterwards: texts and keys in turn. */
+interface Question {
+  title: string
+  button: string
+  lines: string[]
+  request: [method: 'PUT' | 'DELETE' | 'POST', body?: string]
+  done: string[]
+}
+
+/** @param count that of the counter @param other its new one, or that of the counter to merge into */
+function questionOf({ action, key, to }: Change, count: bigint, other: bigint): Question {
+  const its = `Its count of ${showCount(count)}`
+  const questions: Record<Change['action'], Question> = {
+    set: {
+      title: 'Set this counter?',
+      button: `Set to ${showCount(other)}`,
+      lines: [
+        `Its count changes from ${showCount(count)} to ${showCount(other)} (${showChange(other - count)}). What is counted before you confirm is overwritten too.`,
+        'The history keeps what was counted, and shows this change as an adjustment.',
+      ],
+      // A JavaScript number would round the digits.
+      request: ['PUT', `{"count":${to}}`],
+      done: [`Set to ${showCount(other)}.`],
+    },
+    delete: {
+      title: 'Delete this counter?',
+      button: 'Delete',
+      lines: [
+        `${its}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
+        'What is counted under this key afterwards is a new counter.',
+      ],
+      request: ['DELETE'],
+      done: ['Deleted ', key, '.'],
+    },
+    rename: {
+      title: 'Rename this counter?',
+      button: 'Rename',
+      lines: [`${its} and its history move to the new key.`, CHANGE_FIRST],
+      request: ['POST', JSON.stringify({ to })],
+      done: ['Renamed ', key, ' to ', to, '.'],
+    },
+    merge: {
+      title: 'Merge this counter into another one?',
+      button: 'Merge',
+      lines: [
+        `${its} and its history are added to the other counter, which has ${showCount(other)} and then ${showCount(count + other)}. This cannot be undone.`,
+        CHANGE_FIRST,
+      ],
+      request: ['POST', JSON.stringify({ into: to })],
+      done: ['Merged ', key, ' into ', to, '.'],
+    },
+  }
+  return questions[action]
+}
 
 /**
  * Starts the forms that set, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a dialog says what
@@ -29,83 +80,77 @@ const CHANGE_FIRST = 'What is counted under the old key afterwards is a new coun
 export function startChangeForms(type: string, key: string, changed: () => void): void {
   // Only those who may change counters have the forms.
   if (document.getElementById('change') === null) return
-  startSetForms(type, key, changed)
-  startMoveForms(type, key)
-}
+  const countField = changeField('new-count', 'change-message')
+  const keyField = changeField('other-key', 'move-message')
+  const box = document.querySelector<HTMLInputElement>('#also')
 
-function startSetForms(type: string, key: string, changed: () => void): void {
-  const field = changeField('new-count', 'change-message')
-  const set = async (count: bigint) => {
-    const before = await countOf(type, key)
-    byId('confirm-also').hidden = true
-    const isConfirmed = await confirmed('Set this counter?', `Set to ${showCount(count)}`, [
-      keyLine(key),
-      `Its count changes from ${showCount(before)} to ${showCount(count)} (${showChange(count - before)}). What is counted before you confirm is overwritten too.`,
-      'The history keeps what was counted, and shows this change as an adjustment.',
-    ])
-    if (!isConfirmed) return
+  const change = async (action: Change['action'], to: string, other = 0n) => {
+    const moves = action !== 'set'
+    const places = moves ? [...document.querySelectorAll<HTMLElement>('[data-also]')] : []
+    const types = [type, ...places.map(({ dataset }) => dataset.also!)]
+    const [count, ...also] = (await Promise.all(types.map((name) => countOf(name, key)))) as [bigint, ...bigint[]]
+    const { title, button, lines, request, done } = questionOf({ action, key, to }, count, other)
+    byId('confirm-also').hidden = !moves
+    if (box !== null) box.checked = true
+    for (const [index, place] of places.entries()) place.textContent = showCount(also[index]!)
+    const what = [keyLine(key, moves ? to : ''), ...lines.map((line) => element('p', {}, line))]
+    if (!(await confirmed(title, button, what))) return
     clearDone()
+    const [method, body] = request
+    const address = path('counters', type, key, ...(method === 'POST' ? [action] : []))
     try {
-      // A JavaScript number would round the digits.
-      await change('PUT', path('counters', type, key), `{"count":${count}}`)
-      showDone([`Set to ${showCount(count)}.`])
-    } finally {
+      await send(method, moves && box?.checked ? `${address}?also=true` : address, body)
+    } catch (error) {
       changed()
+      // Somebody else was faster.
+      if (!(error instanceof ApiError) || error.code !== 'counter_exists') throw error
+      return offer('This key has a counter by now. Nothing was changed.', 'merge', to)
     }
+    if (!moves) {
+      showDone(done)
+      return changed()
+    }
+    // The next page, in the same period, says what was done. Browsers that block storage throw.
+    try {
+      sessionStorage.setItem(DONE, JSON.stringify(done))
+    } catch {}
+    location.assign(pageAddress(action === 'delete' ? '' : 'counter', { type, key: to }))
   }
-  byId('set').addEventListener('submit', (event) => {
-    event.preventDefault()
-    const count = readTypedCount(field.input.value)
-    const rule = `A whole number, such as 1234 or ${showCount(1_234)}, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`
-    if (count === null || count > LARGEST || count < -LARGEST) field.refuse(rule)
-    else void field.change(() => set(count))
-  })
-}
 
-function startMoveForms(type: string, key: string): void {
-  const field = changeField('other-key', 'move-message')
-  const refuse = (text: string, instead: 'rename' | 'merge', other: string) => {
+  const move = async (action: 'rename' | 'merge', to: string) => {
+    const found = await findCounter(type, to)
+    if (to === key || found?.key === key) keyField.refuse('This counter has this key already.')
+    else if (action === 'rename' && found !== null) {
+      offer(`This key has a counter, with a count of ${showCount(found.count)}.`, 'merge', to)
+    } else if (action === 'merge' && found === null) offer('There is no counter with this key.', 'rename', to)
+    else await change(action, to, BigInt(found?.count ?? 0))
+  }
+
+  /** Says what is wrong with the other key, beside a button for what is possible. */
+  const offer = (text: string, instead: 'rename' | 'merge', to: string) => {
     const button = element('button', { type: 'button' }, instead === 'merge' ? 'Merge instead …' : 'Rename instead …')
     button.addEventListener('click', () => {
       // The button goes away, and the dialog gives the focus back.
-      field.input.focus()
-      void field.change(() => move(instead, other))
+      keyField.input.focus()
+      void keyField.run(() => move(instead, to))
     })
-    field.refuse(text, ' ', button)
+    keyField.refuse(text, ' ', button)
   }
-  const move = async (action: Move['action'], other: string) => {
-    let others = 0n
-    if (action !== 'delete') {
-      const found = await findCounter(type, other)
-      if (other === key || found?.key === key) return field.refuse('This counter has this key already.')
-      if (action === 'rename' && found !== null) {
-        return refuse(`This key has a counter, with a count of ${showCount(found.count)}.`, 'merge', other)
-      }
-      if (action === 'merge' && found === null) return refuse('There is no counter with this key.', 'rename', other)
-      others = BigInt(found?.count ?? 0)
-    }
-    const counter = { action, type, key, other }
-    if (!(await confirmsMove(counter, others))) return
-    const done = { ...counter, also: document.querySelector<HTMLInputElement>('#also')?.checked === true }
-    clearDone()
-    try {
-      await moveCounter(done)
-    } catch (error) {
-      // Somebody else was faster.
-      if (!isTaken(error)) throw error
-      return refuse('This key has a counter by now. Nothing was changed.', 'merge', other)
-    }
-    leaveAfter(done)
-  }
+
+  byId('set').addEventListener('submit', (event) => {
+    event.preventDefault()
+    const count = readTypedCount(countField.input.value)
+    const rule = `A whole number, such as 1234 or ${showCount(1_234)}, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`
+    if (count === null || count > LARGEST || count < -LARGEST) countField.refuse(rule)
+    else void countField.run(() => change('set', String(count), count))
+  })
   byId('move').addEventListener('submit', (event) => {
     event.preventDefault()
     const action = (event as SubmitEvent).submitter?.getAttribute('value') === 'merge' ? 'merge' : 'rename'
-    void field.change(() => move(action, field.input.value))
+    void keyField.run(() => move(action, keyField.input.value))
   })
-  byId('delete').addEventListener('click', () => field.change(() => move('delete', '')))
+  byId('delete').addEventListener('click', () => keyField.run(() => change('delete', '')))
 }
-
-const isTaken = (error: unknown) => error instanceof ApiError && error.code === 'counter_exists'
 
 /** A field of a change, and the message beside it. */
 function changeField(id: string, messageId: string) {
@@ -125,7 +170,7 @@ function changeField(id: string, messageId: string) {
       input.focus()
     },
     /** Runs one change at a time: a click during a change does nothing. */
-    async change(work: () => Promise<void>): Promise<void> {
+    async run(work: () => Promise<void>): Promise<void> {
       if (isBusy) return
       isBusy = true
       clear()
@@ -137,39 +182,10 @@ function changeField(id: string, messageId: string) {
   }
 }
 
-/** Asks whether to move a counter, and those of its key in other types. @param others the count to merge into @throws {ApiError} */
-async function confirmsMove({ action, type, key, other }: Omit<Move, 'also'>, others: bigint): Promise<boolean> {
-  const places = [...document.querySelectorAll<HTMLElement>('[data-also]')]
-  const types = [type, ...places.map(({ dataset }) => dataset.also!)]
-  const [count, ...also] = (await Promise.all(types.map((name) => countOf(name, key)))) as [bigint, ...bigint[]]
-  byId('confirm-also').hidden = false
-  const box = document.querySelector<HTMLInputElement>('#also')
-  if (box !== null) box.checked = true
-  for (const [index, place] of places.entries()) place.textContent = showCount(also[index]!)
-  const its = `Its count of ${showCount(count)}`
-  const said = {
-    delete: [
-      'Delete this counter?',
-      'Delete',
-      `${its}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
-      'What is counted under this key afterwards is a new counter.',
-    ],
-    rename: ['Rename this counter?', 'Rename', `${its} and its history move to the new key.`, CHANGE_FIRST],
-    merge: [
-      'Merge this counter into another one?',
-      'Merge',
-      `${its} and its history are added to the other counter, which has ${showCount(others)} and then ${showCount(count + others)}. This cannot be undone.`,
-      CHANGE_FIRST,
-    ],
-  } as const
-  const [title, button, ...lines] = said[action]
-  return confirmed(title, button, [keyLine(key, other), ...lines])
-}
-
 /** Asks in the page's dialog. The button that has the focus changes nothing. @param button what the other one says */
-async function confirmed(title: string, button: string, what: readonly (string | Node)[]): Promise<boolean> {
+async function confirmed(title: string, button: string, what: readonly Node[]): Promise<boolean> {
   byId('confirm-title').textContent = title
-  byId('confirm-text').replaceChildren(...what.map((part) => (part instanceof Node ? part : element('p', {}, part))))
+  byId('confirm-text').replaceChildren(...what)
   byId('confirm-button').textContent = button
   const dialog = byId<HTMLDialogElement>('confirm')
   dialog.returnValue = ''
@@ -179,16 +195,9 @@ async function confirmed(title: string, button: string, what: readonly (string |
   return dialog.returnValue === 'confirm'
 }
 
-function keyLine(key: string, other = ''): HTMLElement {
+function keyLine(key: string, other: string): HTMLElement {
   const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
   return element('p', { class: 'key' }, keyText(key), ...(other === '' ? [] : [' ', arrow, ' ', keyText(other)]))
-}
-
-/** Goes to the page of what a change left, in the same period. That page says what was done. */
-function leaveAfter(done: Move): void {
-  withStorage(() => sessionStorage.setItem(DONE, JSON.stringify(done)))
-  const { action, type, other } = done
-  location.assign(pageAddress(action === 'delete' ? '' : 'counter', { type, key: other }))
 }
 
 /** Says what was done before the page was opened. */
@@ -197,22 +206,17 @@ export function showLastChange(): void {
   if (document.getElementById('done') === null) return
   // Browsers may show a page again as it was.
   addEventListener('pagehide', clearDone)
-  const stored = withStorage(() => sessionStorage.getItem(DONE))
-  if (stored === null) return
-  sessionStorage.removeItem(DONE)
-  const { action, key, other } = JSON.parse(stored) as Move
-  const said = {
-    delete: ['Deleted ', keyText(key), '.'],
-    rename: ['Renamed ', keyText(key), ' to ', keyText(other), '.'],
-    merge: ['Merged ', keyText(key), ' into ', keyText(other), '.'],
-  }
-  showDone(said[action])
+  try {
+    const done = sessionStorage.getItem(DONE)
+    sessionStorage.removeItem(DONE)
+    if (done !== null) showDone(JSON.parse(done))
+  } catch {}
 }
 
-/** Says above the page what was done, until the next change. */
-function showDone(what: readonly (string | Node)[]): void {
+/** Says above the page what was done, until the next change. @param what texts and keys in turn */
+function showDone(what: readonly string[]): void {
   const place = byId('done')
-  place.replaceChildren(element('span', {}, ...what))
+  place.replaceChildren(element('span', {}, ...what.map((part, index) => (index % 2 === 0 ? part : keyText(part)))))
   // Screen readers read it.
   place.focus()
 }
@@ -234,19 +238,11 @@ async function findCounter(type: string, key: string): Promise<{ key: string; co
   return first?.key.length === key.length ? first : null
 }
 
-/** @throws {ApiError} */
-async function moveCounter({ action, type, key, other, also }: Move): Promise<void> {
-  const query = also ? '?also=true' : ''
-  const body = { rename: JSON.stringify({ to: other }), merge: JSON.stringify({ into: other }) }
-  if (action === 'delete') await change('DELETE', path('counters', type, key) + query)
-  else await change('POST', path('counters', type, key, action) + query, body[action])
-}
-
 /**
  * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
  * @throws {ApiError} with status 0 if the outcome still is
  */
-function change(method: string, path: string, body?: string): Promise<unknown> {
+function send(method: string, path: string, body?: string): Promise<unknown> {
   const isUnknown = (error: unknown) =>
     error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown')
   const key = crypto.getRandomValues(new Uint32Array(4)).join('-')

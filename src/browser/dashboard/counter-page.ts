@@ -2,7 +2,6 @@
 import { showLastChange, startChangeForms } from './changes.ts'
 import { byId, element, numberCell, setText } from './elements.ts'
 import { showChange, showCount, showMoment } from './formats.ts'
-import { startProblems } from './header.ts'
 import { startNumbers } from './live-numbers.ts'
 import type { Adjustment, CounterNumbers } from './numbers-answer.ts'
 
@@ -16,7 +15,6 @@ const page = startNumbers<CounterNumbers>({ type, key }, (numbers) => {
   byId('adjustment-rows').replaceChildren(...adjustments.map(adjustmentRow))
 })
 startChangeForms(type, key, page.refresh)
-startProblems()
 showLastChange()
 
 function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {

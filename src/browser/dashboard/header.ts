@@ -1,8 +1,8 @@
-import { ask, path } from './api.ts'
+import { ask, path, poll } from './api.ts'
 import { byId, element, setText } from './elements.ts'
-import { type Outcome, poll } from './polling.ts'
 
-const EVERY_MS = 60_000
+/** The pauses between two looks at the status, in milliseconds: after a change, and while nothing changes. */
+const [CHANGED_MS, SAME_MS] = [60_000, 300_000]
 
 interface Problem {
   detail: string
@@ -31,16 +31,12 @@ function showDot(): void {
 export function startProblems(): void {
   if (document.getElementById('problems') === null) return
   let last = ''
-  poll(EVERY_MS, async (): Promise<Outcome> => {
-    try {
-      const { problems = [] } = await ask<{ problems?: Problem[] }>('GET', path('status'))
-      showProblems(problems)
-      const before = last
-      last = JSON.stringify(problems)
-      return last === before ? 'unchanged' : 'changed'
-    } catch {
-      return 'failed'
-    }
+  poll(async () => {
+    const { problems = [] } = await ask<{ problems?: Problem[] }>('GET', path('status'))
+    showProblems(problems)
+    const before = last
+    last = JSON.stringify(problems)
+    return last === before ? SAME_MS : CHANGED_MS
   })
 }
 

@@ -1,9 +1,8 @@
 // The script of all pages but that of a counter.
 import { basePath, readView } from './address.ts'
-import { ask, path } from './api.ts'
-import { ApiError, messageOf } from './api-error.ts'
+import { ApiError, ask, messageOf, path, startWork } from './api.ts'
 import { showLastChange } from './changes.ts'
-import { byId, element, setText, startCopyButtons, startWork } from './elements.ts'
+import { byId, element, setText, startCopyButtons } from './elements.ts'
 import { startNumbers } from './live-numbers.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers-answer.ts'
 import { startOverviewPage } from './overview-page.ts'

@@ -10,7 +10,7 @@ import type { ChosenPeriod, Comparison } from '../../service/chosen-period.ts'
 import { firstHour } from '../../service/history.ts'
 import type { Compared } from '../../service/period-counts.ts'
 import { readTop, unlessTooMany } from '../../service/ranking.ts'
-import { periodOf, type Source } from './numbers-query.ts'
+import type { Source } from './page-numbers.ts'
 
 /** The most rows with small charts, and the most units of these. A file with more rows has none. */
 const MAX_CHARTED = 100
@@ -36,12 +36,10 @@ export async function readList(
   source: Source,
   type: CounterType,
   also: CounterType | undefined,
-  chosen: ChosenPeriod,
+  period: ChosenPeriod,
   shown: Promise<{ spans: Comparison | null; first: number }>,
 ) {
   const { caller, asked } = source
-  // In its own units, whichever the chart has.
-  const period = asked.by === undefined ? chosen : periodOf({ ...source, asked: { ...asked, by: undefined } })
   const prefix = searchedPrefix(type, asked.find)
   const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
   const [{ spans, first }, { counters, more, ranked }, of] = await Promise.all([
@@ -54,7 +52,7 @@ export async function readList(
   const units = { ...range, edges: range.edges.slice(period.first) }
   const hasCharts = counters.length <= MAX_CHARTED && (asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
   // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
-  const since = spans && { ...spans.before, to: chosen.from, nextDay: chosen.firstDay }
+  const since = spans && { ...spans.before, to: period.from, nextDay: period.firstDay }
   const [rows, visitors] = await Promise.all([
     countRows(source, counters, period, {
       charts: hasCharts ? selectionsOf(units) : [],

@@ -1,17 +1,53 @@
+import * as v from 'valibot'
 import type { CounterType } from '../../config/counter-types.ts'
 import { dayText } from '../../counters/calendar.ts'
+import { MAX_RANKED } from '../../counters/history/ranking.ts'
 import { readCounterHistory, readSumHistory } from '../../counters/history/read-history.ts'
 import { checkPrefix, type KeysWithPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
 import { readSum } from '../../counters/read/read-sum.ts'
 import { toJsonNumber } from '../../database/values.ts'
+import { choice, limitField } from '../../openapi/fields.ts'
+import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../../periods.ts'
+import type { Caller } from '../../service/caller.ts'
+import type { ParametersOf } from '../../service/check-input.ts'
 import { type ChosenPeriod, chosenPeriod } from '../../service/chosen-period.ts'
 import { firstHour } from '../../service/history.ts'
 import { counterOfKey } from '../../service/named-counters.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from '../../service/period-counts.ts'
 import { shownCompanion } from '../../views/dashboard/numbers.ts'
 import { comparedNumbers, orNull, readList } from './list-numbers.ts'
-import { periodOf, type Source } from './numbers-query.ts'
+
+export const DEFAULT_ROWS = 10
+
+export const numbersQuery = () => ({
+  type: v.string(),
+  key: v.optional(v.string()),
+  period: v.optional(choice([...PERIOD_NAMES, 'custom']), '30d'),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+  by: v.optional(choice(CHART_UNIT_NAMES)),
+  tz: v.optional(v.string(), 'UTC'),
+  find: v.optional(v.string(), ''),
+  rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
+})
+
+/** What a page of the dashboard shows: `tz` is the visitor's, and `find` is what somebody searches in the list. */
+export type AskedNumbers = Omit<ParametersOf<typeof numbersQuery>, 'type' | 'key'>
+
+/** How numbers are read: by whom, what was asked for, and when. */
+export interface Source {
+  caller: Caller
+  asked: AskedNumbers
+  now: Date
+  /** Whether for a public page, which does not say how many keys there are. */
+  isPublic: boolean
+}
+
+/** @throws {InvalidInput} if the period or the time zone is not valid */
+function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
+  return chosenPeriod({ name: period, from, to, by }, tz, now)
+}
 
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
@@ -23,7 +59,7 @@ const FIGURE_ROWS = 120
  * @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
 export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
-  const period = periodOf(source)
+  const period = periodOf(source, source.asked.by)
   const of = await shownSum(source, type, period)
   const reading = readHistory(source, period, ofSum(source, of))
   const also = shownCompanion(type, types, 'type')
@@ -35,7 +71,8 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
     reading,
     readTotal(source, of),
     other,
-    readList(source, type, shownCompanion(type, types, 'counter'), period, shown),
+    // In its own units, whichever the chart has.
+    readList(source, type, shownCompanion(type, types, 'counter'), periodOf(source, undefined), shown),
   ])
   return {
     timeZone: period.range.zone.name,
@@ -91,7 +128,7 @@ export async function counterNumbers(
   source: Source,
   { type, key, types }: { type: CounterType; key: string; types: readonly CounterType[] },
 ) {
-  const period = periodOf(source)
+  const period = periodOf(source, source.asked.by)
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
   const read = async (of: CounterType) => {
