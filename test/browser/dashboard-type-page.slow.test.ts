@@ -139,6 +139,12 @@ describe('the page of a type', () => {
     await shows(page, '#history-message', /^$/)
     expect(await page.locator('#history').isVisible()).toBe(true)
 
+    // Something in front of the Worker.
+    await page.route('**/numbers?*', (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }))
+    await choose('7 days')
+    await shows(page, '#history-message', `The Worker answered 502.${later}`)
+    await page.unroute('**/numbers?*')
+
     // A type that is no longer configured.
     await page.route('**/numbers?*', (route) =>
       route.continue({ url: route.request().url().replace('type=page_view', 'type=gone') }),
@@ -153,7 +159,7 @@ describe('the page of a type', () => {
     await choose('Today')
     await shows(page, '#history-message', 'Sign in again.')
     expect(await page.getByRole('link', { name: 'Sign in again.' }).count()).toBe(1)
-    violations.messages = violations.messages.filter((line) => !/ERR_FAILED|40[14]/.test(line))
+    violations.messages = violations.messages.filter((line) => !/ERR_FAILED|40[14]|502/.test(line))
   })
 
   it('shows the figures, the chart and the keys of each prefix', async () => {

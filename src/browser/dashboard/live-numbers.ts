@@ -13,7 +13,7 @@ import {
   showGrowth,
   showUnits,
 } from './formats.ts'
-import { showLive, startProblems } from './header.ts'
+import { showLive, startHeader } from './header.ts'
 import { type ChartNumbers, type Compared, type Count, type Numbers, TIME_ZONE } from './numbers-answer.ts'
 
 /** The rows of a list at first. */
@@ -114,7 +114,7 @@ export function startNumbers<N extends Numbers>(
     if (JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
   addEventListener('popstate', () => apply(readView()))
-  startProblems()
+  startHeader()
   return {
     refresh,
     change,

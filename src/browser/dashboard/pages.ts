@@ -1,7 +1,6 @@
 // The script of all pages but that of a counter.
 import { basePath, readView } from './address.ts'
 import { ApiError, ask, messageOf, path, startWork } from './api.ts'
-import { showLastChange } from './changes.ts'
 import { byId, element, setText, startCopyButtons } from './elements.ts'
 import { startNumbers } from './live-numbers.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers-answer.ts'
@@ -19,7 +18,6 @@ const makeButton = document.querySelector<HTMLButtonElement>('#make-tables')
 if (makeButton !== null) startWork(makeButton, 'setup-message', makeTables)
 if (page === 'public') startPublicPage(type)
 if (page === 'overview') startOverviewPage(type)
-showLastChange()
 // With the time zone, the page after signing in includes its numbers.
 const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
 if (zone !== null) zone.value = TIME_ZONE
