@@ -113,14 +113,13 @@ function startChangeForms(changed: () => void): void {
     const places = moves ? [...document.querySelectorAll<HTMLElement>('[data-also]')] : []
     const types = [type, ...places.map(({ dataset }) => dataset.also!)]
     const [count, ...also] = (await Promise.all(types.map(countOf))) as [bigint, ...bigint[]]
-    const { title, button, lines, request, done } = questionOf(action, to, count, other)
+    const question = questionOf(action, to, count, other)
     byId('confirm-also').hidden = !moves
     if (box !== null) box.checked = true
     for (const [index, place] of places.entries()) place.textContent = showCount(also[index]!)
-    const what = [keyLine(moves ? to : ''), ...lines.map((line) => element('p', {}, line))]
-    if (!(await confirmed(title, button, what))) return
+    if (!(await confirmed(question, moves ? to : ''))) return
     clearDone()
-    const [method, body] = request
+    const [method, body] = question.request
     const address = path('counters', type, key, ...(method === 'POST' ? [action] : []))
     try {
       await send(method, moves && box?.checked ? `${address}?also=true` : address, body)
@@ -131,11 +130,11 @@ function startChangeForms(changed: () => void): void {
       return offer('This key has a counter by now. Nothing was changed.', 'merge', to)
     }
     if (!moves) {
-      showDone(done)
+      showDone(question.done)
       return changed()
     }
     // In the same period.
-    leaveWith(done, pageAddress(action === 'delete' ? '' : 'counter', { type, key: to }))
+    leaveWith(question.done, pageAddress(action === 'delete' ? '' : 'counter', { type, key: to }))
   }
 
   const move = async (action: 'rename' | 'merge', to: string) => {
@@ -203,10 +202,15 @@ function changeField(id: string, messageId: string) {
   }
 }
 
-/** Asks in the page's dialog. The button that has the focus changes nothing. @param button what the other one says */
-async function confirmed(title: string, button: string, what: readonly Node[]): Promise<boolean> {
+/** Asks in the page's dialog. The button that has the focus changes nothing. @param other the other key, or nothing */
+async function confirmed({ title, button, lines }: Question, other: string): Promise<boolean> {
+  const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
+  const keys = [keyText(key), ...(other === '' ? [] : [' ', arrow, ' ', keyText(other)])]
   byId('confirm-title').textContent = title
-  byId('confirm-text').replaceChildren(...what)
+  byId('confirm-text').replaceChildren(
+    element('p', { class: 'key' }, ...keys),
+    ...lines.map((line) => element('p', {}, line)),
+  )
   byId('confirm-button').textContent = button
   const dialog = byId<HTMLDialogElement>('confirm')
   dialog.returnValue = ''
@@ -214,11 +218,6 @@ async function confirmed(title: string, button: string, what: readonly Node[]): 
   dialog.querySelector('button')?.focus()
   await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }))
   return dialog.returnValue === 'confirm'
-}
-
-function keyLine(other: string): HTMLElement {
-  const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
-  return element('p', { class: 'key' }, keyText(key), ...(other === '' ? [] : [' ', arrow, ' ', keyText(other)]))
 }
 
 async function countOf(type: string): Promise<bigint> {
@@ -238,14 +237,14 @@ async function findCounter(key: string): Promise<{ key: string; count: Count } |
  * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
  * @throws {ApiError} with status 0 if the outcome still is
  */
-function send(method: string, path: string, body?: string): Promise<unknown> {
-  const isUnknown = (error: unknown) =>
-    error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown')
+async function send(method: string, path: string, body?: string): Promise<void> {
   const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
-  const attempt = () => ask(method, path, body, key)
-  return attempt()
-    .catch((error) => (isUnknown(error) ? attempt() : Promise.reject(error)))
-    .catch((error) => {
-      throw isUnknown(error) ? new ApiError(0, { code: 'outcome_unknown' }) : error
-    })
+  for (let isLast = false; ; isLast = true) {
+    try {
+      return await ask(method, path, body, key)
+    } catch (error) {
+      if (!(error instanceof ApiError) || (error.status !== 0 && error.code !== 'outcome_unknown')) throw error
+      if (isLast) throw new ApiError(0, { code: 'outcome_unknown' })
+    }
+  }
 }
