@@ -100,18 +100,6 @@ describe('the page of a type', () => {
     }
     expect(await more.isVisible()).toBe(false)
     expect(await keys()).toEqual(ranked.map(({ key }) => key))
-    // Each row leads to its counter.
-    const { key } = ranked[33]!
-    await page.getByRole('link', { name: key, exact: true }).click()
-    await page.waitForSelector('main[data-page=counter]')
-    expect(await page.textContent('h1')).toBe(key)
-
-    await page.goBack()
-    await settledNumbers(page)
-    await page.getByLabel('Filter').fill('/nothing')
-    await page.getByLabel('Filter').press('Enter')
-    await shows(page, '#top-message', /^Nothing found in this period/)
-    expect(await keys()).toEqual([])
   })
 
   it('says when it is offline, keeps its numbers, and goes on when it is back', async () => {

@@ -1,5 +1,6 @@
+import type { View } from '../../periods.ts'
 import type { Unit } from '../../units.ts'
-import { basePath, keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
+import { basePath, keepPeriodInLinks, listOf, readView, writeView } from './address.ts'
 import { ask, FAILED_MS, KEEPS_TRYING, messageOf, poll } from './api.ts'
 import { startChart } from './chart.ts'
 import { byId, setText, unitOf } from './elements.ts'

@@ -6,11 +6,12 @@ import type { KeysWithPrefix } from '../../counters/keys/prefix.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
 import { toJsonNumber } from '../../database/values.ts'
+import type { View } from '../../periods.ts'
+import type { Caller } from '../../service/caller.ts'
 import type { ChosenPeriod, Comparison } from '../../service/chosen-period.ts'
 import { firstHour } from '../../service/history.ts'
 import type { Compared } from '../../service/period-counts.ts'
 import { readTop, unlessTooMany } from '../../service/ranking.ts'
-import type { Source } from './page-numbers.ts'
 
 /** The most rows with small charts, and the most units of these. A file with more rows has none. */
 const MAX_CHARTED = 100
@@ -19,6 +20,14 @@ const MAX_COUNTED = 1_000
 
 /** Of so many counters with the highest counts, a search finds any part of the key, in any case. */
 const LEADING = 100
+
+/** For whom a list is read, and what was asked for. */
+export interface ListSource {
+  caller: Caller
+  asked: Pick<View, 'period' | 'find'> & { rows: number }
+  /** Whether for a public page, which does not say how many keys there are. */
+  isPublic: boolean
+}
 
 /** `ranked`: whether those with the highest counts come first. If there are too many for that, they are in another order. */
 interface Listed {
@@ -33,7 +42,7 @@ interface Listed {
  * @param shown the spans in which all rows are compared, and the first unit of the chart
  */
 export async function readList(
-  source: Source,
+  source: ListSource,
   type: CounterType,
   also: CounterType | undefined,
   period: ChosenPeriod,
@@ -82,7 +91,12 @@ export async function readList(
   return { of: of || null, more, ranked, counters: shownRows }
 }
 
-async function readListed(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
+async function readListed(
+  source: ListSource,
+  type: CounterType,
+  prefix: string,
+  period: ChosenPeriod,
+): Promise<Listed> {
   const { find, rows } = source.asked
   if (prefix === '') return readLeading(source, type, period, rows)
   const isListed = type.prefixes.includes(prefix)
@@ -97,13 +111,13 @@ async function readListed(source: Source, type: CounterType, prefix: string, per
 }
 
 /** The leading counters of a type; of all time, if there are too many to rank in the period. */
-async function readLeading(source: Source, type: CounterType, period: ChosenPeriod, rows: number): Promise<Listed> {
+async function readLeading(source: ListSource, type: CounterType, period: ChosenPeriod, rows: number): Promise<Listed> {
   const of = { recordType: type.recordType, name: '' }
   return (await ranked(source, of, period, rows)) ?? { ...(await top(source, of, null, rows)), ranked: false }
 }
 
 /** The counters of a prefix with the highest counts; with too many keys, the first ones in the order of their keys. */
-async function readFound(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
+async function readFound(source: ListSource, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
   const { rows } = source.asked
   const found = await ranked(source, { recordType: type.recordType, name: prefix }, period, rows)
   if (found !== null) return found
@@ -112,19 +126,24 @@ async function readFound(source: Source, type: CounterType, prefix: string, peri
 }
 
 /** `null`: too many counters. */
-async function ranked(source: Source, of: KeysWithPrefix, period: ChosenPeriod, rows: number): Promise<Listed | null> {
+async function ranked(
+  source: ListSource,
+  of: KeysWithPrefix,
+  period: ChosenPeriod,
+  rows: number,
+): Promise<Listed | null> {
   const found = await unlessTooMany(top(source, of, source.asked.period === 'all' ? null : selectionOf(period), rows))
   return found && { ...found, ranked: true }
 }
 
-async function top({ caller }: Source, of: KeysWithPrefix, period: Selection | null, rows: number) {
+async function top({ caller }: ListSource, of: KeysWithPrefix, period: Selection | null, rows: number) {
   const { counters } = await readTop(caller, of, period, rows + 1)
   return { counters: counters.slice(0, rows), more: counters.length > rows }
 }
 
 /** Rows with the counts of a period. */
 async function countRows(
-  { caller, asked }: Source,
+  { caller, asked }: ListSource,
   counters: readonly CounterPlace[],
   period: ChosenPeriod,
   { sums = [], charts = [] }: { sums?: Selection[]; charts?: Selection[] } = {},

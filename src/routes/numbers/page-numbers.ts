@@ -9,7 +9,6 @@ import { readSum } from '../../counters/read/read-sum.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import { choice, limitField } from '../../openapi/fields.ts'
 import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../../periods.ts'
-import type { Caller } from '../../service/caller.ts'
 import type { ParametersOf } from '../../service/check-input.ts'
 import { type ChosenPeriod, chosenPeriod } from '../../service/chosen-period.ts'
 import { firstHour } from '../../service/history.ts'
@@ -17,7 +16,7 @@ import { counterOfKey } from '../../service/named-counters.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from '../../service/period-counts.ts'
 import { unlessTooMany } from '../../service/ranking.ts'
 import { shownCompanion } from '../../views/dashboard/numbers.ts'
-import { comparedNumbers, orNull, readList } from './list-numbers.ts'
+import { comparedNumbers, type ListSource, orNull, readList } from './list-numbers.ts'
 
 export const DEFAULT_ROWS = 10
 
@@ -37,12 +36,9 @@ export const numbersQuery = () => ({
 export type AskedNumbers = Omit<ParametersOf<typeof numbersQuery>, 'type' | 'key'>
 
 /** How numbers are read: by whom, what was asked for, and when. */
-export interface Source {
-  caller: Caller
+interface Source extends ListSource {
   asked: AskedNumbers
   now: Date
-  /** Whether for a public page, which does not say how many keys there are. */
-  isPublic: boolean
 }
 
 /** @throws {InvalidInput} if the period or the time zone is not valid */
