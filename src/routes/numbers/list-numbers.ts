@@ -2,7 +2,6 @@ import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { readRows } from '../../counters/history/read-history.ts'
 import { type Selection, selectionOf, selectionsOf } from '../../counters/history/selection.ts'
 import type { CounterAddress, CounterPlace } from '../../counters/keys/counter-address.ts'
-import type { KeysWithPrefix } from '../../counters/keys/prefix.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
 import { toJsonNumber } from '../../database/values.ts'
@@ -92,53 +91,34 @@ export async function readList(
 }
 
 async function readListed(
-  source: ListSource,
+  { caller, asked: { find, rows, period: name } }: ListSource,
   type: CounterType,
   prefix: string,
   period: ChosenPeriod,
 ): Promise<Listed> {
-  const { find, rows } = source.asked
-  if (prefix === '') return readLeading(source, type, period, rows)
+  const inPeriod = name === 'all' ? null : selectionOf(period)
+  /** The counters of a prefix with the highest counts. `null`: too many counters. */
+  const rank = async (name: string, rows: number, during = inPeriod): Promise<Listed | null> => {
+    const found = await unlessTooMany(readTop(caller, { recordType: type.recordType, name }, during, rows + 1))
+    return found && { counters: found.counters.slice(0, rows), more: found.counters.length > rows, ranked: true }
+  }
+  // If there are too many to rank in the period, those of all time.
+  const lead = async (rows: number) => (await rank('', rows)) ?? { ...(await rank('', rows, null))!, ranked: false }
+  /** The first keys in their own order. */
+  const list = async (): Promise<Listed> => {
+    const { counters, next } = await findCounters(caller.db, type, { prefix, after: null, limit: rows })
+    return { counters, more: next !== null, ranked: false }
+  }
+  if (prefix === '') return lead(rows)
   const isListed = type.prefixes.includes(prefix)
-  const found = await readFound(source, type, prefix, period)
+  const found = (await rank(prefix, rows)) ?? (await list())
   if (isListed && found.ranked) return found
-  const { counters } = await readLeading(source, type, period, LEADING)
+  const { counters } = await lead(LEADING)
   const text = find.toLowerCase()
   const isMatch = ({ name }: CounterAddress) => (isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text))
   const both = [...counters.filter(isMatch), ...found.counters]
   const all = [...new Map(both.map((counter) => [counter.recordId, counter])).values()]
   return { ...found, counters: all.slice(0, rows), more: found.more || all.length > rows }
-}
-
-/** The leading counters of a type; of all time, if there are too many to rank in the period. */
-async function readLeading(source: ListSource, type: CounterType, period: ChosenPeriod, rows: number): Promise<Listed> {
-  const of = { recordType: type.recordType, name: '' }
-  return (await ranked(source, of, period, rows)) ?? { ...(await top(source, of, null, rows)), ranked: false }
-}
-
-/** The counters of a prefix with the highest counts; with too many keys, the first ones in the order of their keys. */
-async function readFound(source: ListSource, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
-  const { rows } = source.asked
-  const found = await ranked(source, { recordType: type.recordType, name: prefix }, period, rows)
-  if (found !== null) return found
-  const { counters, next } = await findCounters(source.caller.db, type, { prefix, after: null, limit: rows })
-  return { counters, more: next !== null, ranked: false }
-}
-
-/** `null`: too many counters. */
-async function ranked(
-  source: ListSource,
-  of: KeysWithPrefix,
-  period: ChosenPeriod,
-  rows: number,
-): Promise<Listed | null> {
-  const found = await unlessTooMany(top(source, of, source.asked.period === 'all' ? null : selectionOf(period), rows))
-  return found && { ...found, ranked: true }
-}
-
-async function top({ caller }: ListSource, of: KeysWithPrefix, period: Selection | null, rows: number) {
-  const { counters } = await readTop(caller, of, period, rows + 1)
-  return { counters: counters.slice(0, rows), more: counters.length > rows }
 }
 
 /** Rows with the counts of a period. */
