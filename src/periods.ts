@@ -18,3 +18,40 @@ export const PERIOD_NAMES = Object.keys({ ...TILES, ...OTHER_PERIODS }) as Perio
 export const CHART_UNITS = { day: 'Days', week: 'Weeks', month: 'Months' } as const
 export type ChartUnit = keyof typeof CHART_UNITS
 export const CHART_UNIT_NAMES = Object.keys(CHART_UNITS) as ChartUnit[]
+
+/** What a page's address asks for: its parameters, empty if it has none. */
+export interface View {
+  period: PeriodName | 'custom'
+  /** The first and last day of a custom period, such as 2026-11-20. */
+  from: string
+  to: string
+  /** What is searched in the list. */
+  find: string
+  /** The units of the chart, if they are not those of the period. */
+  by: '' | ChartUnit
+  /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
+  show: '' | 'also' | 'both'
+}
+
+const DATE = /^(?:19(?:7[5-9]|[89]\d)|20\d\d)-\d\d-\d\d$/
+
+/** Whether the Worker has a day: a date in the years 1975 to 2099. */
+const isDay = (text: string) => DATE.test(text) && new Date(text).toJSON()?.startsWith(text)
+
+/** The view of an address, without invalid parts. @param search the query of the address */
+export function viewOf(search: string): View {
+  const query = new URLSearchParams(search)
+  const given = (name: string) => query.get(name) ?? ''
+  const among = <Value extends string>(name: string, ...values: readonly Value[]) =>
+    values.find((value) => value === given(name))
+  const [from, to] = [given('from'), given('to')]
+  const isCustom = isDay(from) && isDay(to)
+  return {
+    period: isCustom ? 'custom' : (among('period', ...PERIOD_NAMES) ?? '30d'),
+    from: isCustom ? from : '',
+    to: isCustom ? to : '',
+    find: given('find'),
+    by: among('by', ...CHART_UNIT_NAMES) ?? '',
+    show: among('show', 'also', 'both') ?? '',
+  }
+}

@@ -8,18 +8,16 @@ import { logFailure } from '../http/problem-response.ts'
 import { revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
 import { openConfigured } from '../isolate.ts'
-import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../periods.ts'
+import { viewOf } from '../periods.ts'
 import type { Caller } from '../service/caller.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { Token } from '../tokens.ts'
 import { numbersElement } from '../views/dashboard/numbers.ts'
-import { type AskedNumbers, DEFAULT_ROWS, numbersQuery } from './numbers/numbers-query.ts'
-import { counterNumbers, typeNumbers } from './numbers/type-and-counter-numbers.ts'
+import { type AskedNumbers, counterNumbers, DEFAULT_ROWS, numbersQuery, typeNumbers } from './numbers/page-numbers.ts'
 
 /** Milliseconds for which a page waits for the numbers that it comes with. */
 const INCLUDED_DEADLINE_MS = 1_000
-const DATE = /^\d{4}-\d\d-\d\d$/
 
 /** A page of the dashboard: of a type, or of the counter of a key. `types` are those that the visitor may see. */
 interface Page {
@@ -57,19 +55,12 @@ export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
 export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<string> {
   const tz = visitorZone(c)
   if (tz === undefined) return ''
-  const { period, from, to, by, find = '' } = c.req.query()
-  const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
-  // As the page's script reads it: `readView` in src/browser/dashboard/address.ts.
-  const view = {
-    period: custom ? 'custom' : (PERIOD_NAMES.find((name) => name === period) ?? '30d'),
-    tz,
-    ...(custom && { from, to }),
-    by: CHART_UNIT_NAMES.find((name) => name === by),
-  } as const
+  const { by, ...view } = viewOf(new URL(c.req.url).search)
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
-    return numbersElement(tz, await pageNumbers(page, { ...callerOf(c), db }, { ...view, find, rows: DEFAULT_ROWS }))
+    const asked = { ...view, by: by || undefined, tz, rows: DEFAULT_ROWS }
+    return numbersElement(tz, await pageNumbers(page, { ...callerOf(c), db }, asked))
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.
     const problem = problemOf(error)

@@ -15,8 +15,7 @@ import { InvalidInput } from '../schemas.ts'
 import { noPublicPage } from '../views/dashboard/plain-pages.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded, page, siteOf, viewerOf } from './dashboard.ts'
-import type { AskedNumbers } from './numbers/numbers-query.ts'
-import { typeNumbers } from './numbers/type-and-counter-numbers.ts'
+import { type AskedNumbers, typeNumbers } from './numbers/page-numbers.ts'
 
 /** Seconds for which a page may be cached. */
 const PAGE_MAX_AGE = 60
@@ -70,23 +69,23 @@ export function stats(app: HonoApp): void {
 
 /** Numbers that all visitors share for a while. */
 function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
+  const read = async () => {
+    const now = new Date()
+    const asked = { period, by: undefined, tz, find: '', rows: ROWS }
+    const source = { caller: callerOf(c), asked, now, isPublic: true }
+    const [{ timeZone, figures, chart, total, list, also }, { verification }] = await Promise.all([
+      typeNumbers(source, type, publicTypes(c)),
+      readRuns(source.caller.db),
+    ])
+    const checked = checkedText(verification.agreedAt, now, knownTimeZone(timeZone))
+    // Named one by one, so that what is added for the dashboard stays there.
+    return { timeZone, figures, chart, total, list, checked, ...(also && { also }) }
+  }
   return c.get('isolate').kept.answer(['page', type.name, period, tz], {
     keptMs: NUMBERS_MAX_AGE * 1_000,
-    read: () => readNumbers(c, type, { period, by: undefined, tz, find: '', rows: ROWS }),
+    read,
     waitUntil: (work) => c.executionCtx.waitUntil(work),
   })
-}
-
-async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
-  const now = new Date()
-  const source = { caller: callerOf(c), asked, now, isPublic: true }
-  const [{ timeZone, figures, chart, total, list, also }, { verification }] = await Promise.all([
-    typeNumbers(source, type, publicTypes(c)),
-    readRuns(source.caller.db),
-  ])
-  const checked = checkedText(verification.agreedAt, now, knownTimeZone(timeZone))
-  // Named one by one, so that what is added for the dashboard stays there.
-  return { timeZone, figures, chart, total, list, checked, ...(also && { also }) }
 }
 
 /** What may be said of the last check of all sums; `null`: nothing, if it was before yesterday. */

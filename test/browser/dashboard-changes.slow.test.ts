@@ -133,6 +133,16 @@ describe('Renaming', () => {
     expect([lost, ...(await countsOf('/r/lost', '/r/found'))]).toEqual([1, [0, 0, 0], [5, 4, 3]])
   })
 
+  it('says that it may have happened, if no answer comes to the second attempt either', async () => {
+    await count('/r/unknown', [3, 2, 1])
+    await open('page_view', '/r/unknown')
+    provoked = /ERR_FAILED/
+    await page.route('**/rename?*', (route) => route.abort(), { times: 2 })
+    await ask('Rename …', '/r/elsewhere')
+    await confirm('Rename')
+    await message(/^No answer came: this may or may not have been done\. Load the page again to see\.$/)
+  })
+
   it.each([['/ü &key=a+b#c?d%2Fe'], ['<b>"\'\\</b>'], [' blanks  '], ['\u202Egnp']])(
     'works with the key %j',
     async (key) => {

@@ -1,5 +1,5 @@
+import type { View } from '../../periods.ts'
 import type { Unit } from '../../units.ts'
-import type { View } from './address.ts'
 import { element } from './elements.ts'
 import { directionOf, noonOf, showBriefly, showCount, showDays, showGrowth, showUnits } from './formats.ts'
 import type { Adjustment, ChartNumbers, Count } from './numbers-answer.ts'

@@ -1,7 +1,6 @@
 import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
-import { saveCsv } from './csv-buttons.ts'
-import { byId, element, numberCell, shape } from './elements.ts'
+import { byId, element, numberCell, saveCsv, shape } from './elements.ts'
 import { onFirstUse, showCount, showDays, showOnAxis, showShort, showUnit } from './formats.ts'
 import type { By, Count, Point } from './numbers-answer.ts'
 

@@ -1,6 +1,7 @@
 import type { Unit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { messageOf } from './api-error.ts'
+import { toCsv } from './csv.ts'
+import type { Count } from './numbers-answer.ts'
 
 /** @throws if the page and the script do not match */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
@@ -48,19 +49,6 @@ export function setText(id: string, text: string): void {
   if (holder.textContent !== text) holder.textContent = text
 }
 
-/** Starts a button whose work takes a while. It says what the work says meanwhile, and at last what it returns or what failed. */
-export function startWork(
-  button: HTMLButtonElement,
-  messageId: string,
-  work: (say: (text: string) => void) => Promise<string>,
-): void {
-  button.addEventListener('click', async () => {
-    button.disabled = true
-    setText(messageId, await work((text) => setText(messageId, text)).catch((error) => messageOf(error)))
-    button.disabled = false
-  })
-}
-
 /** Starts the buttons that copy a text. The element after a button says what happened. */
 export function startCopyButtons(): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
@@ -83,11 +71,19 @@ export async function copies(text: string): Promise<boolean> {
   }
 }
 
-/** Uses the browser's storage. Browsers that block it throw; then the answer is `null`. */
-export function withStorage<Found>(use: () => Found): Found | null {
-  try {
-    return use()
-  } catch {
-    return null
-  }
+/** Saves rows as a file: a text and counts each. */
+export function saveCsv(
+  name: string,
+  columns: readonly string[],
+  rows: readonly (readonly [text: string, ...counts: (Count | null | undefined)[]])[],
+): void {
+  // Counts beyond 2^53 are strings of digits.
+  const exactly = (count: Count | null = null) => (typeof count === 'string' ? BigInt(count) : count)
+  const csv = toCsv([columns, ...rows.map(([text, ...counts]) => [text, ...counts.map((count) => exactly(count))])])
+  // Spreadsheets read UTF-8 only with a byte order mark.
+  const url = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }))
+  const file = `${name.replaceAll(/[^\p{L}\p{N}_.]+/gu, '-').slice(0, 100)}.csv`
+  element('a', { href: url, download: file }).click()
+  // The browser has taken the file by the next task.
+  setTimeout(() => URL.revokeObjectURL(url))
 }

@@ -1,7 +1,7 @@
+import type { View } from '../../periods.ts'
 import type { Unit } from '../../units.ts'
-import { basePath, keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
-import { ask } from './api.ts'
-import { KEEPS_TRYING, messageOf } from './api-error.ts'
+import { basePath, keepPeriodInLinks, listOf, readView, writeView } from './address.ts'
+import { ask, FAILED_MS, KEEPS_TRYING, messageOf, poll } from './api.ts'
 import { startChart } from './chart.ts'
 import { byId, setText, unitOf } from './elements.ts'
 import {
@@ -14,15 +14,13 @@ import {
   showGrowth,
   showUnits,
 } from './formats.ts'
-import { showLive } from './header.ts'
+import { showLive, startHeader } from './header.ts'
 import { type ChartNumbers, type Compared, type Count, type Numbers, TIME_ZONE } from './numbers-answer.ts'
-import { type Outcome, poll } from './polling.ts'
 
 /** The rows of a list at first. */
 export const ROWS = 10
-const EVERY_MS = 30_000
-/** The longest pause: a page that is open shows what was counted a minute after its roll-up at the latest. */
-const AT_MOST_MS = 60_000
+/** The pauses between two requests, in milliseconds: after a change, and while nothing changes. */
+const [CHANGED_MS, SAME_MS] = [30_000, 60_000]
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 const DAY_MS = 86_400_000
@@ -53,12 +51,12 @@ export function startNumbers<N extends Numbers>(
 
   const query = () => queryOf(about, view, rows)
   const askFor = (query: string) => ask<N>('GET', `${source}?${query}`)
-  const show = (numbers: N, of: string): Outcome => {
+  const show = (numbers: N, of: string): number => {
     const asked = of !== shown
     showLive(true)
     setText('history-message', '')
     busy(false)
-    if (!asked && JSON.stringify(numbers) === JSON.stringify(latest)) return 'unchanged'
+    if (!asked && JSON.stringify(numbers) === JSON.stringify(latest)) return SAME_MS
     showFigures(numbers, ofAlso)
     const sum = showCard(numbers, view)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
@@ -71,23 +69,23 @@ export function startNumbers<N extends Numbers>(
     }
     shown = of
     latest = numbers
-    return 'changed'
+    return CHANGED_MS
   }
 
-  const work = async (): Promise<Outcome> => {
+  const work = async (): Promise<number> => {
     const wanted = query()
     if (wanted !== shown) busy(true)
     try {
       const numbers = await askFor(wanted)
       // If the visitor has chosen another view meanwhile, a later request is under way.
-      return wanted === query() ? show(numbers, wanted) : 'changed'
+      return wanted === query() ? show(numbers, wanted) : CHANGED_MS
     } catch (error) {
-      if (wanted !== query()) return 'failed'
+      if (wanted !== query()) return FAILED_MS
       showLive(false)
       setText('history-message', messageOf(error, KEEPS_TRYING))
       // The numbers on the page are those of another view, and stay dimmed.
       byId('history').ariaBusy = 'false'
-      return 'failed'
+      return FAILED_MS
     }
   }
 
@@ -98,7 +96,7 @@ export function startNumbers<N extends Numbers>(
   else busy(true)
   const pressPeriod = startPeriodChoice(change)
   pressPeriod(view)
-  const refresh = poll(EVERY_MS, work, { waits: included !== null, atMostMs: AT_MOST_MS })
+  const refresh = poll(work, included === null ? 0 : CHANGED_MS)
 
   function apply(next: View): void {
     if (listOf(next) !== listOf(view)) rows = ROWS
@@ -110,13 +108,14 @@ export function startNumbers<N extends Numbers>(
     else if (latest !== undefined) showCard(latest, view)
     refresh()
   }
-  function change(next: Partial<View>): void {
+  function change(next: Partial<View>, how: 'pushState' | 'replaceState' = 'pushState'): void {
     // Months of a week would be one bar.
     const changed = { ...view, ...(next.period !== undefined && { by: '' as const }), ...next }
-    writeView(changed)
+    writeView(changed, how)
     if (JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
   addEventListener('popstate', () => apply(readView()))
+  startHeader()
   return {
     refresh,
     change,
@@ -125,7 +124,7 @@ export function startNumbers<N extends Numbers>(
       refresh()
     },
     /** Reads the numbers with another number of rows, without showing them. @throws {ApiError} */
-    ask: (rows: number, more?: Partial<View>) => askFor(queryOf(about, { ...view, ...more }, rows)),
+    ask: (rows: number) => askFor(queryOf(about, view, rows)),
   }
 }
 

@@ -1,115 +1,76 @@
 import { visibleKey } from '../../visible-key.ts'
-import { basePath, listOf, readView } from './address.ts'
-import { ask } from './api.ts'
-import { KEEPS_TRYING, messageOf } from './api-error.ts'
-import { startListCsv } from './csv-buttons.ts'
-import { byId, setText, unitOf } from './elements.ts'
+import { basePath, readView } from './address.ts'
+import { ask, FAILED_MS, KEEPS_TRYING, messageOf, poll, startWork } from './api.ts'
+import { byId, saveCsv, setText, unitOf } from './elements.ts'
 import { showCount, showUnits } from './formats.ts'
-import { startProblems } from './header.ts'
 import { type Asked, ROWS, startNumbers } from './live-numbers.ts'
-import type { Count, ListedCounter, TypeNumbers } from './numbers-answer.ts'
-import { poll } from './polling.ts'
+import type { Count, TypeNumbers } from './numbers-answer.ts'
 import { startTopList } from './top-list.ts'
 
-/** How many rows "Show more" adds, and the most. */
-const MORE = 20
-const MAX_ROWS = 100
-/** The pause in typing after which a text is searched, and the shortest time between two such searches. */
-const PAUSE_MS = 1_000
-const APART_MS = 20_000
+/** How many rows "Show more" adds, the most on the page, and the most in a file. */
+const [MORE, MAX_ROWS, MAX_SAVED] = [20, 100, 1_000]
+/** The pause in typing after which a text is searched. */
+const PAUSE_MS = 300
 /** The pause while the page waits for the first hit. With its other requests, six a minute. */
 const FIRST_RUN_MS = 20_000
 
 /** Starts the page of a type. */
 export function startOverviewPage(type: string): void {
   const list = byId('top')
-  const showRows = startTopList(type)
+  const showList = startTopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
-  input.value = readView().find
-  // The numbers on the page with what they were asked for, and the first hundred of the same period for the filter.
-  let shown: (Asked & { numbers: TypeNumbers }) | undefined
-  let leading: readonly ListedCounter[] = []
-  let leadingOf = ''
-  // The index of the row to focus once it exists.
-  let focusAt: number | null = null
-  // Who comes back finds as many rows, at the same place.
-  const place = history.state as { rows: number; y: number } | null
-  addEventListener('pagehide', () => history.replaceState({ rows: shown?.rows ?? ROWS, y: scrollY }, ''))
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
   const showFirstRun = firstRunOf(type, () => page.refresh())
+  // Who comes back finds as many rows, at the same place.
+  let back = history.state as { rows: number; y: number } | null
+  let shownRows = ROWS
+  addEventListener('pagehide', () => history.replaceState({ rows: shownRows, y: scrollY }, ''))
+  // The index of the row to focus once it exists.
+  let focusAt: number | null = null
 
-  const show = (numbers: TypeNumbers, asked: Asked) => {
-    const { total, timeZone, prefix } = numbers
-    const { find } = asked.view
-    const isFirst = shown === undefined
-    shown = { ...asked, numbers }
-    showList(asked.isNew)
-    if (isFirst && place !== null) scrollTo(0, place.y)
-    more.disabled = false
-    setText('top-of', numbers.list.of === null ? '' : showCount(numbers.list.of))
-    const tooMany = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
-    const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
-    setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
-    for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
-    showFirstRun(numbers.list.counters.length === 0 && find === '' && BigInt(total) === 0n)
-  }
-  const page = startNumbers<TypeNumbers>({ type }, show, place?.rows)
-
-  /** Shows the answer to the text in the field, or what the page has of it until that arrives. */
-  function showList(asked: boolean): void {
-    if (shown === undefined) return
-    const { numbers, view, rows } = shown
-    const text = input.value
-    const isAnswer = text === view.find
-    const { counters, more: hasMore } = numbers.list
-    const others = leadingOf === listOf({ ...view, find: '' }) ? leading : []
-    const found = isAnswer ? counters : filtered(text, [...others, ...counters])
-    showRows(found.slice(0, rows), asked)
-    more.hidden = rows >= MAX_ROWS || (found.length <= rows && !(isAnswer && hasMore))
+  const show = (numbers: TypeNumbers, { view: { find }, rows, isNew }: Asked) => {
+    const { counters, of, more: hasMore } = numbers.list
+    shownRows = rows
+    showList(counters, isNew)
     if (focusAt !== null) list.children[focusAt]?.querySelector('a')?.focus()
     focusAt = null
-    setText('top-message', isAnswer ? listMessage(numbers, text) : found.length === 0 ? 'Searching all keys …' : '')
+    more.hidden = rows >= MAX_ROWS || !hasMore
+    more.disabled = false
+    setText('top-message', listMessage(numbers, find))
+    setText('top-of', of === null ? '' : showCount(of))
+    const prefix = numbers.prefix ?? ''
+    const tooMany = prefix !== find && [...prefixes].some(({ value }) => value === find)
+    const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
+    setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${numbers.timeZone}.`)
+    for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === prefix))
+    showFirstRun(counters.length === 0 && find === '' && BigInt(numbers.total) === 0n)
+    if (back !== null) scrollTo(0, back.y)
+    back = null
   }
-
-  /** Reads the first hundred, once for each period. */
-  async function readLeading(): Promise<void> {
-    const of = listOf({ ...readView(), find: '' })
-    if (leadingOf === of) return
-    leadingOf = of
-    try {
-      const { list } = await page.ask(MAX_ROWS, { find: '' })
-      leading = list.counters
-      showList(true)
-    } catch {
-      // The search asks again, and reports problems.
-      leadingOf = ''
-    }
-  }
+  const page = startNumbers<TypeNumbers>({ type }, show, back?.rows)
 
   let timer: ReturnType<typeof setTimeout> | undefined
-  let searchedAt = Number.NEGATIVE_INFINITY
   const search = () => {
     clearTimeout(timer)
-    searchedAt = Date.now()
-    page.change({ find: input.value })
+    const find = input.value
+    // Going back leaves a search, instead of taking off its last letters.
+    page.change({ find }, find !== '' && readView().find !== '' ? 'replaceState' : 'pushState')
   }
-  input.addEventListener('focus', readLeading)
+  const readInput = () => {
+    input.value = readView().find
+  }
+  readInput()
+  addEventListener('popstate', readInput)
   input.addEventListener('input', () => {
     // The rows that were asked for may still come.
     focusAt = null
-    showList(true)
-    void readLeading()
     clearTimeout(timer)
-    timer = setTimeout(search, Math.max(PAUSE_MS, searchedAt + APART_MS - Date.now()))
+    timer = setTimeout(search, PAUSE_MS)
   })
   input.form!.addEventListener('submit', (event) => {
     event.preventDefault()
     search()
-  })
-  addEventListener('popstate', () => {
-    input.value = readView().find
-    showList(true)
   })
   for (const button of prefixes) {
     button.addEventListener('click', () => {
@@ -120,10 +81,25 @@ export function startOverviewPage(type: string): void {
   more.addEventListener('click', () => {
     focusAt = list.childElementCount
     more.disabled = true
-    page.showRows(Math.min(MAX_ROWS, (shown?.rows ?? ROWS) + MORE))
+    page.showRows(Math.min(MAX_ROWS, shownRows + MORE))
   })
-  startListCsv(type, page.ask)
-  startProblems()
+  startWork(byId<HTMLButtonElement>('list-csv'), 'list-csv-message', async (say) => {
+    say('Reading …')
+    return saveList(type, await page.ask(MAX_SAVED))
+  })
+}
+
+/** Saves the list of counters as CSV. Returns what the page says of it. */
+function saveList(type: string, { list: { counters, more }, chart }: TypeNumbers): string {
+  const hasVisitors = counters.some(({ also }) => also !== undefined)
+  const fields = (['count', 'also', 'compared', 'before'] as const).filter((field) => hasVisitors || field !== 'also')
+  saveCsv(
+    `${type}-${readView().find || 'keys'}-${chart.first}-${chart.last}`,
+    ['key', ...fields.map((field) => (field === 'also' ? 'visitors' : field))],
+    counters.map((counter) => [counter.key, ...fields.map((field) => counter[field])]),
+  )
+  const rows = showCount(counters.length)
+  return more ? `Saved the first ${rows} rows.` : `Rows saved: ${rows}.`
 }
 
 function listMessage({ list: { counters, more, ranked } }: TypeNumbers, find: string): string {
@@ -134,16 +110,8 @@ function listMessage({ list: { counters, more, ranked } }: TypeNumbers, find: st
   }
   if (!ranked && find === '')
     return 'Too many counters to rank by this period: these lead all time. A day in UTC, a month in UTC and all time are ranked.'
-  if (!ranked) return 'Too many keys begin with this: after the first 100 of all, they are in the order of the keys.'
+  if (!ranked) return 'Too many matches to rank. Matches among the top 100 come first, then the rest alphabetically.'
   return more && counters.length >= MAX_ROWS ? `These are the first ${MAX_ROWS}. Filter for others.` : ''
-}
-
-/** The counters whose keys contain a text, in any case, in the order of their counts. Each key once: the last one counts. */
-function filtered(text: string, counters: readonly ListedCounter[]): ListedCounter[] {
-  const wanted = text.toLowerCase()
-  const found = counters.filter(({ key }) => key.toLowerCase().includes(wanted))
-  const byKey = new Map(found.map((counter) => [counter.key, counter]))
-  return [...byKey.values()].sort((a, b) => Number(BigInt(b.count) - BigInt(a.count)))
 }
 
 interface FirstRun {
@@ -171,19 +139,19 @@ function firstRunOf(type: string, arrived: () => void): (isEmpty: boolean) => vo
       const counted = first && `${visibleKey(first.key)}, ${showUnits(first.count, unitOf(main))}, just now`
       setText('first-run-state', counted ?? 'Waiting for the first hit …')
       setText('first-run-refused', refused)
-      if (first === null) return 'changed'
+      if (first === null) return FIRST_RUN_MS
       section.classList.add('done')
       arrived()
-      return 'done'
+      return null
     } catch (error) {
       section.hidden = false
       setText('first-run-state', messageOf(error, KEEPS_TRYING))
-      return 'failed'
+      return FAILED_MS
     }
   }
   return (isEmpty) => {
     main.classList.toggle('empty', isEmpty && !wereReset)
-    if (isEmpty && !began) poll(FIRST_RUN_MS, look)
+    if (isEmpty && !began) poll(look)
     // "Just now" is true until there is more.
     if (shown) section.hidden = true
     began ||= isEmpty

@@ -1,9 +1,7 @@
 // The script of all pages but that of a counter.
 import { basePath, readView } from './address.ts'
-import { ask, path } from './api.ts'
-import { ApiError, messageOf } from './api-error.ts'
-import { showLastChange } from './changes.ts'
-import { byId, element, setText, startCopyButtons, startWork } from './elements.ts'
+import { ApiError, ask, messageOf, path, startWork } from './api.ts'
+import { byId, element, setText, startCopyButtons } from './elements.ts'
 import { startNumbers } from './live-numbers.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers-answer.ts'
 import { startOverviewPage } from './overview-page.ts'
@@ -20,7 +18,6 @@ const makeButton = document.querySelector<HTMLButtonElement>('#make-tables')
 if (makeButton !== null) startWork(makeButton, 'setup-message', makeTables)
 if (page === 'public') startPublicPage(type)
 if (page === 'overview') startOverviewPage(type)
-showLastChange()
 // With the time zone, the page after signing in includes its numbers.
 const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
 if (zone !== null) zone.value = TIME_ZONE

@@ -2,15 +2,15 @@ import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { readRows } from '../../counters/history/read-history.ts'
 import { type Selection, selectionOf, selectionsOf } from '../../counters/history/selection.ts'
 import type { CounterAddress, CounterPlace } from '../../counters/keys/counter-address.ts'
-import type { KeysWithPrefix } from '../../counters/keys/prefix.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
 import { toJsonNumber } from '../../database/values.ts'
+import type { View } from '../../periods.ts'
+import type { Caller } from '../../service/caller.ts'
 import type { ChosenPeriod, Comparison } from '../../service/chosen-period.ts'
 import { firstHour } from '../../service/history.ts'
 import type { Compared } from '../../service/period-counts.ts'
 import { readTop, unlessTooMany } from '../../service/ranking.ts'
-import { periodOf, type Source } from './numbers-query.ts'
 
 /** The most rows with small charts, and the most units of these. A file with more rows has none. */
 const MAX_CHARTED = 100
@@ -19,6 +19,14 @@ const MAX_COUNTED = 1_000
 
 /** Of so many counters with the highest counts, a search finds any part of the key, in any case. */
 const LEADING = 100
+
+/** For whom a list is read, and what was asked for. */
+export interface ListSource {
+  caller: Caller
+  asked: Pick<View, 'period' | 'find'> & { rows: number }
+  /** Whether for a public page, which does not say how many keys there are. */
+  isPublic: boolean
+}
 
 /** `ranked`: whether those with the highest counts come first. If there are too many for that, they are in another order. */
 interface Listed {
@@ -33,15 +41,13 @@ interface Listed {
  * @param shown the spans in which all rows are compared, and the first unit of the chart
  */
 export async function readList(
-  source: Source,
+  source: ListSource,
   type: CounterType,
   also: CounterType | undefined,
-  chosen: ChosenPeriod,
+  period: ChosenPeriod,
   shown: Promise<{ spans: Comparison | null; first: number }>,
 ) {
   const { caller, asked } = source
-  // In its own units, whichever the chart has.
-  const period = asked.by === undefined ? chosen : periodOf({ ...source, asked: { ...asked, by: undefined } })
   const prefix = searchedPrefix(type, asked.find)
   const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
   const [{ spans, first }, { counters, more, ranked }, of] = await Promise.all([
@@ -54,7 +60,7 @@ export async function readList(
   const units = { ...range, edges: range.edges.slice(period.first) }
   const hasCharts = counters.length <= MAX_CHARTED && (asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
   // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
-  const since = spans && { ...spans.before, to: chosen.from, nextDay: chosen.firstDay }
+  const since = spans && { ...spans.before, to: period.from, nextDay: period.firstDay }
   const [rows, visitors] = await Promise.all([
     countRows(source, counters, period, {
       charts: hasCharts ? selectionsOf(units) : [],
@@ -84,13 +90,30 @@ export async function readList(
   return { of: of || null, more, ranked, counters: shownRows }
 }
 
-async function readListed(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
-  const { find, rows } = source.asked
-  if (prefix === '') return readLeading(source, type, period, rows)
+async function readListed(
+  { caller, asked: { find, rows, period: name } }: ListSource,
+  type: CounterType,
+  prefix: string,
+  period: ChosenPeriod,
+): Promise<Listed> {
+  const inPeriod = name === 'all' ? null : selectionOf(period)
+  /** The counters of a prefix with the highest counts. `null`: too many counters. */
+  const rank = async (name: string, rows: number, during = inPeriod): Promise<Listed | null> => {
+    const found = await unlessTooMany(readTop(caller, { recordType: type.recordType, name }, during, rows + 1))
+    return found && { counters: found.counters.slice(0, rows), more: found.counters.length > rows, ranked: true }
+  }
+  // If there are too many to rank in the period, those of all time.
+  const lead = async (rows: number) => (await rank('', rows)) ?? { ...(await rank('', rows, null))!, ranked: false }
+  /** The first keys in their own order. */
+  const list = async (): Promise<Listed> => {
+    const { counters, next } = await findCounters(caller.db, type, { prefix, after: null, limit: rows })
+    return { counters, more: next !== null, ranked: false }
+  }
+  if (prefix === '') return lead(rows)
   const isListed = type.prefixes.includes(prefix)
-  const found = await readFound(source, type, prefix, period)
+  const found = (await rank(prefix, rows)) ?? (await list())
   if (isListed && found.ranked) return found
-  const { counters } = await readLeading(source, type, period, LEADING)
+  const { counters } = await lead(LEADING)
   const text = find.toLowerCase()
   const isMatch = ({ name }: CounterAddress) => (isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text))
   const both = [...counters.filter(isMatch), ...found.counters]
@@ -98,35 +121,9 @@ async function readListed(source: Source, type: CounterType, prefix: string, per
   return { ...found, counters: all.slice(0, rows), more: found.more || all.length > rows }
 }
 
-/** The leading counters of a type; of all time, if there are too many to rank in the period. */
-async function readLeading(source: Source, type: CounterType, period: ChosenPeriod, rows: number): Promise<Listed> {
-  const of = { recordType: type.recordType, name: '' }
-  return (await ranked(source, of, period, rows)) ?? { ...(await top(source, of, null, rows)), ranked: false }
-}
-
-/** The counters of a prefix with the highest counts; with too many keys, the first ones in the order of their keys. */
-async function readFound(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
-  const { rows } = source.asked
-  const found = await ranked(source, { recordType: type.recordType, name: prefix }, period, rows)
-  if (found !== null) return found
-  const { counters, next } = await findCounters(source.caller.db, type, { prefix, after: null, limit: rows })
-  return { counters, more: next !== null, ranked: false }
-}
-
-/** `null`: too many counters. */
-async function ranked(source: Source, of: KeysWithPrefix, period: ChosenPeriod, rows: number): Promise<Listed | null> {
-  const found = await unlessTooMany(top(source, of, source.asked.period === 'all' ? null : selectionOf(period), rows))
-  return found && { ...found, ranked: true }
-}
-
-async function top({ caller }: Source, of: KeysWithPrefix, period: Selection | null, rows: number) {
-  const { counters } = await readTop(caller, of, period, rows + 1)
-  return { counters: counters.slice(0, rows), more: counters.length > rows }
-}
-
 /** Rows with the counts of a period. */
 async function countRows(
-  { caller, asked }: Source,
+  { caller, asked }: ListSource,
   counters: readonly CounterPlace[],
   period: ChosenPeriod,
   { sums = [], charts = [] }: { sums?: Selection[]; charts?: Selection[] } = {},

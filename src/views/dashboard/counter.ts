@@ -46,7 +46,7 @@ function alsoOf({ types }: Viewer, type: CounterType): Html | '' {
   return html`<p><label><input type="checkbox" id="also" checked> The same key in ${counts} too</label></p>`
 }
 
-/** `src/browser/dashboard/changes.ts` handles the forms and the dialog. */
+/** `src/browser/dashboard/counter-page.ts` handles the forms and the dialog. */
 const changeForms = (also: Html | '') => html`<details class="card fold" id="change">
 <summary><h2>Change this counter</h2></summary>
 <form id="set" class="row">

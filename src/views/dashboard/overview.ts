@@ -41,16 +41,13 @@ function prefixChoice({ prefixes }: CounterType): Html | '' {
   )}</div>`
 }
 
-/** Of a type in which the visits of another count too. */
-const NEEDS_NO_SCRIPT = html`It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.`
-
 /** The steps to the first hit, which the script shows instead of numbers. `counted`: visits count with those of another type. */
 function firstRun(type: CounterType, address: string, counted: boolean): Html {
   const check = `${address}/check?type=${encodeURIComponent(type.name)}`
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
 <h2 id="first-run-title">Count the first one</h2>
 <ol>
-${counted ? html`<li><p>${NEEDS_NO_SCRIPT}</p></li>` : type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
+${counted ? html`<li><p>It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.</p></li>` : type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
 <li><p id="first-run-state" role="status"></p>
 <p class="hint" id="first-run-refused" role="status"></p>
 <p class="hint">Does a visit not count? Open <a href="${check}">${check}</a> in the same browser.</p></li>
@@ -70,7 +67,7 @@ ${checkForm(html`<input type="hidden" name="type" value="${type.name}">`)}</li>`
 
 function forDownloads(type: CounterType, address: string): Html {
   const key = 'app-1.2.0.tgz'
-  return html`<li><p>Link to files by way of this Worker. This link redirects to <code>${type.redirectTo}${key}</code>.</p>
+  return html`<li><p>Link to your files through this Worker. This link redirects to <code>${type.redirectTo}${key}</code>.</p>
 ${copyable('first-run-download', 'Link to a download', `<a href="${address}/d/${type.name}/${key}">Download</a>`, 2)}</li>
 <li><p>Follow the link.</p></li>`
 }

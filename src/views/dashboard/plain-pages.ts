@@ -18,19 +18,12 @@ export interface SignIn extends Site {
   publicType?: CounterType
 }
 
-const NOT_READY = html`<p class="notice">The database does not have the tables that this version needs. Sign in to make them.</p>`
-const ENDED = html`<p class="notice">Your session has ended. Sign in again.</p>`
-
 export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Html {
   const { base, site } = at
   const invalid = message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
-  return document(
-    'Sign in',
-    at,
-    html`<main class="sign-in" id="main">
-<h1>${site}</h1>
-${notReady ? NOT_READY : ''}
-${ended ? ENDED : ''}
+  const content = html`<h1>${site}</h1>
+${notReady ? notice('The database does not have the tables that this version needs. Sign in to make them.') : ''}
+${ended ? notice('Your session has ended. Sign in again.') : ''}
 <form method="post" action="${base}/login">
 <input name="user" value="API token" autocomplete="username" hidden>
 <label for="token">API token</label>
@@ -41,27 +34,20 @@ ${message === undefined ? '' : html`<span class="danger" id="token-message" role
 <button class="primary">Sign in</button>
 </form>
 <p class="hint">The token is the Worker’s secret <code>API_TOKEN</code>, which <code>npm start</code> prints, or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>
-${publicType === undefined ? '' : html`<p class="hint">Without a token, you can see <a href="${base}/stats/${encodeURIComponent(publicType.name)}">the public page of ${publicType.title}</a>.</p>`}
-</main>`,
-  )
+${publicType === undefined ? '' : html`<p class="hint">Without a token, you can see <a href="${base}/stats/${encodeURIComponent(publicType.name)}">the public page of ${publicType.title}</a>.</p>`}`
+  return narrowPage('Sign in', at, content)
 }
 
 /** The page on which a browser learns whether its hits count. @param asked what its fields contain at first */
-export function checkPage(at: Site, asked: { type: string; page: string }): Html {
-  return document(
-    'Does this browser count?',
-    at,
-    html`<main class="sign-in" id="main" data-page="check">
-<h1>Does this browser count?</h1>
+export function checkPage(at: Site, { type, page }: { type: string; page: string }): Html {
+  const typeField = html`<label for="check-type">Type</label>
+<input id="check-type" name="type" value="${type}" required spellcheck="false" autocapitalize="off">`
+  const title = 'Does this browser count?'
+  const content = html`<h1>${title}</h1>
 <p>The button sends a hit from this browser through every check. The hit is not counted.</p>
-<noscript><p class="notice">This page needs JavaScript.</p></noscript>
-${checkForm(
-  html`<label for="check-type">Type</label>
-<input id="check-type" name="type" value="${asked.type}" required spellcheck="false" autocapitalize="off">`,
-  asked.page,
-)}
-</main>`,
-  )
+<noscript>${notice('This page needs JavaScript.')}</noscript>
+${checkForm(typeField, page)}`
+  return narrowPage(title, at, content)
 }
 
 /** A form that asks whether hits of a page count. `src/browser/dashboard/pages.ts` sends it. @param type the field of the type */
@@ -78,54 +64,44 @@ ${type}
 /** A problem, for people. @param requestId that under which it was logged; `null`: it was not */
 export function troublePage(at: Site, { code, detail, errors }: Problem, requestId: string | null): Html {
   const title = PROBLEMS[code]
-  return document(
-    title,
-    at,
-    html`<main class="sign-in" id="main">
-<h1>${title}</h1>
+  const content = html`<h1>${title}</h1>
 <p>${detail}</p>
 ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`<li><code>${field}</code> ${message}</li>`)}</ul>`}
 <p><a href="${at.base}/">Go to the start page</a></p>
-${requestId === null ? '' : html`<p class="hint">${code}, request ${requestId}</p>`}
-</main>`,
-  )
+${requestId === null ? '' : html`<p class="hint">${code}, request ${requestId}</p>`}`
+  return narrowPage(title, at, content)
 }
+
+function narrowPage(title: string, at: Site, content: Html): Html {
+  return document(title, at, html`<main class="sign-in" id="main">\n${content}\n</main>`)
+}
+
+const notice = (text: string) => html`<p class="notice">${text}</p>`
 
 /** The answer to the address of a type that is not one of the viewer's. @param isHidden whether it is configured */
 export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Html {
   const [title, text] = isHidden
     ? ['Your token may not see this type', 'Choose a type above, or sign out and sign in with another token.']
     : ['There is no such type', html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`]
-  return signedInTrouble(viewer, title, text)
+  return mainPage(viewer, title, text)
 }
 
 /** The answer to the address of a counter without a key. */
 export function noCounterPage(viewer: Viewer): Html {
   const text = 'The address of a counter has its type and its key. Choose a type above.'
-  return signedInTrouble(viewer, 'There is no such counter', text)
+  return mainPage(viewer, 'There is no such counter', text)
 }
 
 /** The answer to those who are signed in and ask for a public page that a type does not have. */
-export function noPublicPage(viewer: Viewer, type: CounterType): Html {
-  const { name, title } = type
+export function noPublicPage(viewer: Viewer, { name, title }: CounterType): Html {
   const text = html`${title} has a public page only with <code>COUNTERS.${name}.public_page</code>. You can see it <a href="${viewer.base}/?type=${encodeURIComponent(name)}">in the dashboard</a>.`
-  return signedInTrouble(viewer, 'This page is not public', text)
-}
-
-function signedInTrouble(viewer: Viewer, title: string, text: Html | string): Html {
-  return signedInPage(title, viewer, '', html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`)
+  return mainPage(viewer, 'This page is not public', text)
 }
 
 /** The page that makes the tables. */
 export function setupPage(viewer: Viewer, pending: readonly Migration[]): Html {
   const mayMake = viewer.ofAllTypes && viewer.mayChange
-  return signedInPage(
-    'Tables',
-    viewer,
-    '',
-    html`<main id="main" data-page="setup">
-<h1>The database is not ready</h1>
-<section class="card" aria-labelledby="tables-title">
+  const more = html`<section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
 <p>Tables are missing, or from an older version. Until they are made, no hit is counted. A lost table is made again, without its rows. Other tables stay as they are.</p>
 ${
@@ -144,7 +120,15 @@ ${
 <li>Come back and press the button again. It then only records what is there.</li>
 </ol>
 ${copyable('statements', 'Statements', `${pending.flatMap(({ statements }) => statements).join(';\n\n')};`, 12)}
-</section>
-</main>`,
+</section>`
+  return signedInPage(
+    'Tables',
+    viewer,
+    '',
+    html`<main id="main" data-page="setup">\n<h1>The database is not ready</h1>\n${more}\n</main>`,
   )
+}
+
+function mainPage(viewer: Viewer, title: string, text: Html | string): Html {
+  return signedInPage(title, viewer, '', html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`)
 }

@@ -1,17 +1,50 @@
+import * as v from 'valibot'
 import type { CounterType } from '../../config/counter-types.ts'
 import { dayText } from '../../counters/calendar.ts'
+import { MAX_RANKED } from '../../counters/history/ranking.ts'
 import { readCounterHistory, readSumHistory } from '../../counters/history/read-history.ts'
-import { checkPrefix, type KeysWithPrefix, TooManyKeys } from '../../counters/keys/prefix.ts'
+import { checkPrefix, type KeysWithPrefix } from '../../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../../counters/read/read-counters.ts'
 import { readSum } from '../../counters/read/read-sum.ts'
 import { toJsonNumber } from '../../database/values.ts'
+import { choice, limitField } from '../../openapi/fields.ts'
+import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../../periods.ts'
+import type { ParametersOf } from '../../service/check-input.ts'
 import { type ChosenPeriod, chosenPeriod } from '../../service/chosen-period.ts'
 import { firstHour } from '../../service/history.ts'
 import { counterOfKey } from '../../service/named-counters.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from '../../service/period-counts.ts'
+import { unlessTooMany } from '../../service/ranking.ts'
 import { shownCompanion } from '../../views/dashboard/numbers.ts'
-import { comparedNumbers, orNull, readList } from './list-numbers.ts'
-import { periodOf, type Source } from './numbers-query.ts'
+import { comparedNumbers, type ListSource, orNull, readList } from './list-numbers.ts'
+
+export const DEFAULT_ROWS = 10
+
+export const numbersQuery = () => ({
+  type: v.string(),
+  key: v.optional(v.string()),
+  period: v.optional(choice([...PERIOD_NAMES, 'custom']), '30d'),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+  by: v.optional(choice(CHART_UNIT_NAMES)),
+  tz: v.optional(v.string(), 'UTC'),
+  find: v.optional(v.string(), ''),
+  rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
+})
+
+/** What a page of the dashboard shows: `tz` is the visitor's, and `find` is what somebody searches in the list. */
+export type AskedNumbers = Omit<ParametersOf<typeof numbersQuery>, 'type' | 'key'>
+
+/** How numbers are read: by whom, what was asked for, and when. */
+interface Source extends ListSource {
+  asked: AskedNumbers
+  now: Date
+}
+
+/** @throws {InvalidInput} if the period or the time zone is not valid */
+function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
+  return chosenPeriod({ name: period, from, to, by }, tz, now)
+}
 
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
@@ -23,29 +56,26 @@ const FIGURE_ROWS = 120
  * @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
 export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
-  const period = periodOf(source)
+  const period = periodOf(source, source.asked.by)
   const of = await shownSum(source, type, period)
-  const reading = readHistory(source, period, ofSum(source, of))
   const also = shownCompanion(type, types, 'type')
-  const other = also && readAlso(source, also, of.name, period)
-  const shown = Promise.all([reading, other]).then(([own, other]) => {
-    return { spans: own.compared.spans, first: firstUnit(source, own, other?.history) }
-  })
-  const [own, sum, alsoShown, list] = await Promise.all([
-    reading,
-    readTotal(source, of),
-    other,
-    readList(source, type, shownCompanion(type, types, 'counter'), period, shown),
+  const reading = Promise.all([
+    readSumNumbers(source, of, period),
+    // None if it does not list the same prefix.
+    also &&
+      shownSum(source, also, period).then((its) =>
+        its.name === of.name ? readSumNumbers(source, its, period) : undefined,
+      ),
   ])
-  return {
-    timeZone: period.range.zone.name,
-    figures: own.figures,
-    chart: chartOf(source, period, own, alsoShown?.history),
-    prefix: of.name || null,
-    total: toJsonNumber(sum.total),
-    ...(alsoShown && { also: { figures: alsoShown.history.figures, total: alsoShown.total } }),
-    list,
-  }
+  const shown = reading.then(([{ history }, other]) => {
+    return { spans: history.compared.spans, first: firstUnit(source, history, other?.history) }
+  })
+  const [[own, other], list] = await Promise.all([
+    reading,
+    // In its own units, whichever the chart has.
+    readList(source, type, shownCompanion(type, types, 'counter'), periodOf(source, undefined), shown),
+  ])
+  return { ...shownNumbers(source, period, own, other), prefix: of.name || null, list }
 }
 
 /** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
@@ -53,37 +83,24 @@ async function shownSum(
   { caller: { db }, asked: { find } }: Source,
   { recordType, prefixes }: CounterType,
   period: ChosenPeriod,
-) {
-  const all = { recordType, name: '' }
-  if (!prefixes.includes(find)) return all
-  try {
-    // The figures and the chart have most rows in common.
-    await checkPrefix(db, { recordType, name: find }, { rows: Math.max(FIGURE_ROWS, period.range.edges.length) })
-    return { recordType, name: find }
-  } catch (error) {
-    if (error instanceof TooManyKeys) return all
-    throw error
-  }
+): Promise<KeysWithPrefix> {
+  const of = { recordType, name: find }
+  if (!prefixes.includes(find)) return { recordType, name: '' }
+  // The figures and the chart have most rows in common.
+  const rows = Math.max(FIGURE_ROWS, period.range.edges.length)
+  const isSmall = await unlessTooMany(checkPrefix(db, of, { rows }).then(() => true))
+  return isSmall ? of : { recordType, name: '' }
 }
 
-function readTotal({ caller: { db } }: Source, of: KeysWithPrefix) {
-  return readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges: db.ranges })
-}
-
-/** The history of a sum, whose prefix was checked before. */
-function ofSum({ caller: { db, isolate } }: Source, of: KeysWithPrefix): HistoryReader {
-  return (selections) => readSumHistory(db, of, { selections, hoursFrom: firstHour(isolate.config) })
-}
-
-/** The numbers of the type that counts the same visits in another way; none if it does not list the same prefix. */
-async function readAlso(source: Source, type: CounterType, prefix: string, period: ChosenPeriod) {
-  const of = await shownSum(source, type, period)
-  if (of.name !== prefix) return undefined
+/** The numbers of a sum, whose prefix was checked before. */
+async function readSumNumbers(source: Source, of: KeysWithPrefix, period: ChosenPeriod) {
+  const { db, isolate } = source.caller
+  const hoursFrom = firstHour(isolate.config)
   const [history, { total }] = await Promise.all([
-    readHistory(source, period, ofSum(source, of)),
-    readTotal(source, of),
+    readHistory(source, period, (selections) => readSumHistory(db, of, { selections, hoursFrom })),
+    readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges: db.ranges }),
   ])
-  return { history, total: toJsonNumber(total) }
+  return { history, total }
 }
 
 /** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */
@@ -91,7 +108,7 @@ export async function counterNumbers(
   source: Source,
   { type, key, types }: { type: CounterType; key: string; types: readonly CounterType[] },
 ) {
-  const period = periodOf(source)
+  const period = periodOf(source, source.asked.by)
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
   const read = async (of: CounterType) => {
@@ -102,24 +119,38 @@ export async function counterNumbers(
       ),
       readCounters(db, [counter]),
     ])
-    return { history, reading: reading! }
+    return { history, total: countIn(reading!), reading: reading! }
   }
   const also = shownCompanion(type, types, 'counter')
   const [own, other] = await Promise.all([read(type), also && read(also)])
   const { total, pending, rolledUpAt } = own.reading
   return {
-    timeZone: period.range.zone.name,
-    figures: own.history.figures,
-    chart: chartOf(source, period, own.history, other?.history),
-    total: toJsonNumber(countIn(own.reading)),
+    ...shownNumbers(source, period, own, other),
     rolled: toJsonNumber(total),
     pending: orNull(pending),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
     adjustments: own.history.adjustments.map(({ at, kind, count }) => {
       return { at: at.toISOString(), kind, count: toJsonNumber(count) }
     }),
-    ...(other && { also: { figures: other.history.figures, total: toJsonNumber(countIn(other.reading)) } }),
   }
+}
+
+/** The numbers that every page has, as JSON. */
+function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, other?: ReadNumbers) {
+  const [shown, also] = [own, other].map((read) => {
+    return read && { figures: read.history.figures, total: toJsonNumber(read.total) }
+  })
+  return {
+    timeZone: period.range.zone.name,
+    ...shown!,
+    chart: chartOf(source, period, own.history, other?.history),
+    ...(also && { also }),
+  }
+}
+
+interface ReadNumbers {
+  history: ReadHistory
+  total: bigint
 }
 
 /** What is read of the history of a type, a prefix or a counter: its figures as JSON, and a period. */
