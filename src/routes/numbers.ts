@@ -13,7 +13,7 @@ import type { Caller } from '../service/caller.ts'
 import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { Token } from '../tokens.ts'
-import { numbersElement } from '../views/dashboard/numbers.ts'
+import { numbersElement } from '../views/dashboard/shown-numbers.ts'
 import { type AskedNumbers, counterNumbers, DEFAULT_ROWS, numbersQuery, typeNumbers } from './numbers/page-numbers.ts'
 
 /** Milliseconds for which a page waits for the numbers that it comes with. */

@@ -15,7 +15,7 @@ import { firstHour } from '../../service/history.ts'
 import { counterOfKey } from '../../service/named-counters.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from '../../service/period-counts.ts'
 import { unlessTooMany } from '../../service/ranking.ts'
-import { shownCompanion } from '../../views/dashboard/numbers.ts'
+import { shownCompanion } from '../../views/dashboard/shown-numbers.ts'
 import { comparedNumbers, type ListSource, orNull, readList } from './list-numbers.ts'
 
 export const DEFAULT_ROWS = 10

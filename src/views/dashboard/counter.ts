@@ -3,7 +3,7 @@ import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { COUNTER_SCRIPT } from '../../generated.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, shownCompanion, unitOf } from './numbers.ts'
+import { numbersOf, shownCompanion, unitOf } from './shown-numbers.ts'
 
 /** @param key the key from the URL, which may be invalid */
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {

@@ -7,7 +7,7 @@ import { visibleKey } from '../../visible-key.ts'
 import { showCount } from '../badge.ts'
 import { showDays } from '../chart-svg.ts'
 import { document, type Html, type Site } from './layout.ts'
-import { numbersOf, ranking, shownCompanion, unitOf } from './numbers.ts'
+import { numbersOf, ranking, shownCompanion, unitOf } from './shown-numbers.ts'
 
 /** The numbers of 30 days in UTC, as in JSON. */
 interface PublicNumbers {
