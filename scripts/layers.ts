@@ -34,7 +34,8 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/service' },
   { rooms: 'src/isolate.ts' },
   { rooms: 'src/config' },
-  { rooms: 'src/tokens.ts src/visits src/plans.ts' },
+  { rooms: 'src/tokens.ts' },
+  { rooms: 'src/visits' },
   { rooms: 'src/counters/changes' },
   { rooms: 'src/counters/read' },
   { rooms: 'src/counters/history src/counters/rollup src/counters/verify src/counters/write' },
@@ -42,7 +43,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/counters' },
   {
     rooms:
-      'src/bounded-map.ts src/chart-shapes.ts src/hit-reasons.ts src/local-host.ts src/log.ts src/periods.ts src/schemas.ts src/units.ts src/visible-key.ts',
+      'src/bounded-map.ts src/chart-shapes.ts src/hit-reasons.ts src/log.ts src/periods.ts src/schemas.ts src/units.ts src/visible-key.ts',
   },
   { rooms: 'src/database', packages: '@planetscale/database' },
   { rooms: 'src/generated.ts' },

@@ -6,7 +6,6 @@ import { type AppEnv, Hono } from './http/hono.ts'
 import { HttpProblem, reported } from './http/problem-response.ts'
 import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
-import { isLocalHost } from './local-host.ts'
 import { badges, countingBadges } from './routes/badge.ts'
 import { deletion, imports, merging, renaming, repairing, set } from './routes/changes.ts'
 import { check, firstRun } from './routes/check.ts'
@@ -25,7 +24,7 @@ import { shown } from './routes/shown.ts'
 import { stats } from './routes/stats.ts'
 import { health, metrics, status } from './routes/status.ts'
 import { Problem } from './service/problem.ts'
-import { isLoopback } from './visits/network.ts'
+import { isLocalHost, isLoopback } from './visits/network.ts'
 
 /** All routes. */
 const ROUTES = [

@@ -1,7 +1,7 @@
 import { BoundedMap } from './bounded-map.ts'
 import { hexOf } from './database/values.ts'
-import { isLocalHost } from './local-host.ts'
 import type { FieldError } from './schemas.ts'
+import { isLocalHost } from './visits/network.ts'
 
 /** `manage` includes `count` and `read`. */
 export const SCOPES = ['count', 'read', 'manage'] as const

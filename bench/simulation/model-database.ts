@@ -273,7 +273,6 @@ const readLease: Answerer = (sql) => {
     tables.traffic.runStatements++
     const row = {
       holder: String(holders.get(start)),
-      leased: '1',
       cursor_slot: null,
       last_run_at: null,
       caught_up_at: null,
@@ -288,7 +287,8 @@ const countPending: Answerer = () =>
     tables.traffic.runStatements++
     let pending = 0
     for (const { count } of tables.slots.values()) if (count !== 0) pending++
-    return { micros: costs.runStatement, result: () => ({ rows: [{ pending: String(pending) }], rowsAffected: 0 }) }
+    const row = { pending: String(pending), oldest: null, hour: '1' }
+    return { micros: costs.runStatement, result: () => ({ rows: [row], rowsAffected: 0 }) }
   })
 
 const readOld: Answerer = (_, args) =>
@@ -298,7 +298,7 @@ const readOld: Answerer = (_, args) =>
     const rows: { packed: string }[] = []
     for (const { type, id, slot } of tables.slots.values()) {
       if (rows.length === limit) break
-      rows.push({ packed: `1 ${type} ${BigInt(id)} ${BigInt(slot)}` })
+      rows.push({ packed: `1 1 ${type} ${BigInt(id)} ${BigInt(slot)}` })
     }
     return { micros: costs.runStatement + rows.length * costs.readOldSlot, result: () => ({ rows, rowsAffected: 0 }) }
   })
@@ -327,7 +327,7 @@ const ANSWERS: readonly (readonly [RegExp, Answerer])[] = [
   [/^INSERT INTO rollup_state/, takeLease],
   [/^SELECT holder/, readLease],
   [/^UPDATE rollup_state/, statement],
-  [/^SELECT COUNT\(\*\) AS pending/, countPending],
+  [/^SELECT\s+\(SELECT COUNT\(\*\)/, countPending],
   [/^SELECT[\s\S]*FORCE INDEX \(pruning\)/, readOld],
   [/^DELETE FROM slotted_counters/, deleteOld],
   [/^(BEGIN|COMMIT)$/, statement],

@@ -1,5 +1,5 @@
 import { addressOfKey, type KeyedType } from '../../src/counters/keys/counter-address.ts'
-import { byRange, MAX_RANGES, rangeOf } from '../../src/counters/ranges.ts'
+import { MAX_RANGES, rangeOf } from '../../src/counters/ranges.ts'
 import { configuredTypes, RefusedError, type WorkerClient } from '../worker-client.ts'
 
 /** A row of an import, as `POST /v1/imports` takes it. */
@@ -69,5 +69,5 @@ export class SplitImports {
 /** Rows by range, in the order of their record ids. */
 function groupsOf(rows: readonly number[], ids: readonly bigint[], ranges: number): number[][] {
   const sorted = rows.toSorted((a, b) => (ids[a]! < ids[b]! ? -1 : 1))
-  return [...byRange(sorted, ranges, (row) => ids[row]!).values()]
+  return [...Map.groupBy(sorted, (row) => rangeOf(ids[row]!, ranges)).values()]
 }

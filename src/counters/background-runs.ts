@@ -1,33 +1,34 @@
-import { countStatements, type Database, type Executor } from '../database/database.ts'
-import { withRetries } from '../database/retry-and-breaker.ts'
-import { toDate, toText } from '../database/values.ts'
-import { byRange } from './ranges.ts'
+import type { Database, Executor } from '../database/database.ts'
+import { toBigInt, toDate, toText } from '../database/values.ts'
+import { earliest } from './calendar.ts'
+import type { CounterPlace } from './keys/counter-address.ts'
+import { rangeStarts } from './ranges.ts'
 
-/** Budgets that can end a run before its work is done; indexes as stored. */
-const BUDGETS = [null, 'statements', 'seconds'] as const
-export type StoppedBy = NonNullable<(typeof BUDGETS)[number]>
+/**
+ * How runs end, indexes as stored: with their work done, a spent budget, a `failure`, or an `interruption`, after which a run did not
+ * release its lease. It may have been killed because it took too much processor time, or cut off from the database.
+ */
+const ENDS = [null, 'statements', 'seconds', 'interruption', 'failure'] as const
+type End = (typeof ENDS)[number]
+/** Budgets that can end a run before its work is done. */
+export type StoppedBy = 'statements' | 'seconds'
 
-/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, others have more columns (`daily-round.ts`). */
+/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, others have more columns (`verify-page.ts`). */
 const TASKS = { pruning: 1, expiry: 2 } as const
 export const VERIFICATION = 3
 const QUEUE = 4
 export type BackgroundTask = keyof typeof TASKS
 
-/** The number of a budget, as SQL. */
-export function budgetSql(stoppedBy: StoppedBy | null): string {
-  return stoppedBy === null ? 'NULL' : String(BUDGETS.indexOf(stoppedBy))
-}
-
-/** The budget with a number in the database. */
-export function toStoppedBy(value: unknown): StoppedBy | null {
-  return BUDGETS[Number(value)] ?? null
+/** The number of an end, as SQL. */
+function endSql(end: End): string {
+  return end === null ? 'NULL' : String(ENDS.indexOf(end))
 }
 
 /** Records how a run of a task ended. */
 export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: StoppedBy | null): Promise<void> {
   await db.execute(
     `INSERT INTO background_runs (task, finished_at, stopped_by)
-     VALUES (${TASKS[task]}, UTC_TIMESTAMP(3), ${budgetSql(stoppedBy)})
+     VALUES (${TASKS[task]}, UTC_TIMESTAMP(3), ${endSql(stoppedBy)})
      ON DUPLICATE KEY UPDATE finished_at = VALUES(finished_at), stopped_by = VALUES(stopped_by)`,
   )
 }
@@ -65,7 +66,7 @@ export async function readRuns(db: Executor) {
   const rowOf = (number: number) => rows.find(({ task }) => Number(task) === number)
   const runOf = (task: BackgroundTask) => {
     const row = rowOf(TASKS[task])
-    return row && { finishedAt: toDate(row.finished_at), stoppedBy: toStoppedBy(row.stopped_by) }
+    return row && { finishedAt: toDate(row.finished_at), stoppedBy: ENDS[Number(row.stopped_by)] as StoppedBy | null }
   }
   const [verification, queue] = [rowOf(VERIFICATION), rowOf(QUEUE)]
   return {
@@ -86,44 +87,108 @@ export interface RunBudgets {
   maxSeconds?: number
 }
 
-/** How to delete one kind of old rows. */
-interface OldRows<Row> {
-  /** Reads the next page of rows without locks: those after a row, or the first ones. */
-  read(db: Executor, after: Row | null): Promise<Row[]>
-  /** A shorter page is the last one. */
-  pageRows: number
-  recordIdOf(row: Row): bigint
-  /** Deletes rows of one range, and returns their number. */
-  remove(db: Executor, rows: readonly Row[]): Promise<number>
+/** The last slot that a roll-up has processed. */
+export interface Cursor extends CounterPlace {
+  slot: bigint
 }
 
-/** Starts a run that deletes old rows page by page, with one statement for each range. The next run deletes what this one leaves. */
-export function startDeletion(
-  database: Database,
-  { maxStatements, maxSeconds = Number.POSITIVE_INFINITY }: RunBudgets,
-) {
-  const counted = countStatements(database)
-  const db = withRetries(counted)
+interface RollUpState {
+  /** The run that holds the lease; 0: it was released. */
+  holder: bigint
+  /** Where the latest run stopped; `null` if it reached the end. */
+  cursor: Cursor | null
+  lastRunAt: Date | null
+  /** The scheduled time of the latest run that left nothing behind. */
+  caughtUpAt: Date | null
+  stoppedBy: End
+}
+
+/** SQL: `stopped_by`, also of a run whose lease has expired before it was released. */
+const STOPPED_BY = `IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${endSql('interruption')}, stopped_by)`
+
+/**
+ * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take. The clock
+ * may have been set back: a lease that ends later than one taken now is free too. Correctness does not depend on it.
+ * @param holder a random number that identifies this run
+ * @returns the state afterwards, whose `holder` tells whether this run has the lease, and how long the shorter statement took
+ */
+export async function acquireLease(
+  db: Executor,
+  rangeStart: bigint,
+  holder: bigint,
+  seconds: number,
+): Promise<{ state: RollUpState; roundTripMs: number }> {
   const began = Date.now()
-  let deleted = 0
+  await db.execute(
+    `INSERT INTO rollup_state (range_start, holder, leased_until) VALUES (${rangeStart}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
+     ON DUPLICATE KEY UPDATE
+       stopped_by = ${STOPPED_BY},
+       holder = IF(holder = 0 OR leased_until NOT BETWEEN UTC_TIMESTAMP(3) AND VALUES(leased_until), VALUES(holder), holder),
+       leased_until = IF(holder = VALUES(holder), VALUES(leased_until), leased_until)`,
+    [holder, seconds],
+  )
+  const taken = Date.now()
+  const [state] = await readStates(db, [rangeStart])
+  if (state === undefined) throw new Error('the row of the roll-up’s state was removed while it was being written')
+  return { state, roundTripMs: Math.min(taken - began, Date.now() - taken) }
+}
+
+/** The state of all ranges together, times of the one furthest behind; `null` if no range has been rolled up yet. */
+export async function readRollUpState(db: Database): Promise<Omit<RollUpState, 'holder'> | null> {
+  const states = await readStates(db, rangeStarts(db.ranges))
+  if (states.length === 0) return null
+  const ends = states.map(({ stoppedBy }) => stoppedBy)
+  const earliestOf = (time: 'lastRunAt' | 'caughtUpAt') =>
+    states.length < db.ranges ? null : earliest(states.map((state) => state[time]))
   return {
-    /** Deletes one kind of rows. Returns the budget that was spent first; `null` if all were deleted. */
-    async deleteAll<Row>({ read, pageRows, recordIdOf, remove }: OldRows<Row>): Promise<StoppedBy | null> {
-      for (let after: Row | null = null; ; ) {
-        if (counted.sent + 1 + database.ranges > maxStatements) return 'statements'
-        if (Date.now() - began >= maxSeconds * 1_000) return 'seconds'
-        const page: Row[] = await read(db, after)
-        const parts = [...byRange(page, database.ranges, recordIdOf).values()]
-        const counts = await Promise.all(parts.map((part) => remove(db, part)))
-        deleted += counts.reduce((sum, count) => sum + count, 0)
-        if (page.length < pageRows) return null
-        after = page.at(-1)!
-      }
-    },
-    /** The result. `stoppedBy`: the budget that ended the run before its work was done. */
-    summary(stoppedBy: StoppedBy | null) {
-      const outcome = stoppedBy === null ? ('complete' as const) : ('partial' as const)
-      return { outcome, stoppedBy, deleted, statements: counted.sent, milliseconds: Date.now() - began }
-    },
+    cursor: states.find(({ cursor }) => cursor !== null)?.cursor ?? null,
+    lastRunAt: earliestOf('lastRunAt'),
+    caughtUpAt: earliestOf('caughtUpAt'),
+    stoppedBy: ends.find((end) => end === 'failure') ?? ends.find((end) => end !== null) ?? null,
   }
+}
+
+async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
+  const { rows } = await db.execute(
+    `SELECT holder, cursor_record_type, cursor_record_id, cursor_slot, last_run_at, caught_up_at, ${STOPPED_BY} AS stopped_by
+     FROM rollup_state WHERE range_start IN (${rangeStarts.join(',')})`,
+  )
+  return rows.map((row) => ({
+    holder: toBigInt(row.holder),
+    cursor:
+      row.cursor_slot === null
+        ? null
+        : {
+            recordType: Number(row.cursor_record_type),
+            recordId: toBigInt(row.cursor_record_id),
+            slot: toBigInt(row.cursor_slot),
+          },
+    lastRunAt: toDate(row.last_run_at),
+    caughtUpAt: toDate(row.caught_up_at),
+    stoppedBy: ENDS[Number(row.stopped_by)] ?? null,
+  }))
+}
+
+/**
+ * Releases the lease and stores the state for the next run, unless another run has taken the lease. Stored times never go back:
+ * a run may end after one that was scheduled later.
+ * @param end `cursor`: where the next run starts; `caughtUp`: whether all that was pending when this run began has been rolled up
+ */
+export async function releaseLease(
+  db: Executor,
+  rangeStart: bigint,
+  holder: bigint,
+  end: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: End },
+): Promise<void> {
+  const { at, cursor, caughtUp, stoppedBy } = end
+  // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
+  const time = 'CAST(? AS DATETIME(3))'
+  await db.execute(
+    `UPDATE rollup_state SET holder = 0, leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
+       cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?, stopped_by = ${endSql(stoppedBy)},
+       last_run_at = GREATEST(COALESCE(last_run_at, ${time}), ${time}),
+       caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ${time}), ${time}), caught_up_at)
+     WHERE range_start = ${rangeStart} AND holder = ?`,
+    [cursor?.recordType, cursor?.recordId, cursor?.slot, at, at, caughtUp, at, at, holder],
+  )
 }

@@ -34,21 +34,11 @@ export function rangeStarts(ranges: number): bigint[] {
 }
 
 /** Splits rows by range. Keeps the order of rows. Ranges without rows are left out. */
-export function byRange<Row>(
-  rows: readonly Row[],
-  ranges: number,
-  recordIdOf: (row: Row) => bigint,
-): Map<number, Row[]> {
-  const bits = bitsPerRange(ranges)
-  return Map.groupBy(rows, (row) => Number(recordIdOf(row) >> bits))
-}
-
-/** The same for rows with a record id. */
 export function rowsByRange<Row extends { recordId: bigint }>(
   rows: readonly Row[],
   ranges: number,
 ): Map<number, Row[]> {
-  return byRange(rows, ranges, ({ recordId }) => recordId)
+  return Map.groupBy(rows, ({ recordId }) => rangeOf(recordId, ranges))
 }
 
 function bitsPerRange(ranges: number): bigint {

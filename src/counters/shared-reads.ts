@@ -44,16 +44,11 @@ export interface SharedReadsOptions<Value> {
  * once.
  */
 export class SharedReads<Value> {
-  readonly #ranges: readonly RangeReads<Value>[]
+  readonly ranges: readonly RangeReads<Value>[]
 
   /** @param dbs one for each range; they make one attempt at each statement */
   constructor(dbs: readonly Executor[], options: SharedReadsOptions<Value>) {
-    this.#ranges = dbs.map((db) => new RangeReads(db, options))
-  }
-
-  /** Requests that wait, senders included, once for each range, and queries in flight. */
-  get load(): ReadLoad {
-    return loadOf(this.#ranges)
+    this.ranges = dbs.map((db) => new RangeReads(db, options))
   }
 
   /**
@@ -63,28 +58,13 @@ export class SharedReads<Value> {
    * @throws {Overloaded} if too many requests wait
    */
   async read(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<Value[]> {
-    const ranges = this.#ranges.length
+    const ranges = this.ranges.length
     const reading = [...rowsByRange(counters, ranges)].map(
-      async ([range, part]) => [range, await this.#ranges[range]!.read(part, waitUntil)] as const,
+      async ([range, part]) => [range, await this.ranges[range]!.read(part, waitUntil)] as const,
     )
     const found = new Map(await Promise.all(reading))
     return counters.map((counter) => found.get(rangeOf(counter.recordId, ranges))!.get(counterId(counter))!)
   }
-}
-
-interface ReadLoad {
-  waiting: number
-  queries: number
-}
-
-/** The load of several readers together. */
-export function loadOf(reads: Iterable<{ load: ReadLoad }>): ReadLoad {
-  const sum = { waiting: 0, queries: 0 }
-  for (const { load } of reads) {
-    sum.waiting += load.waiting
-    sum.queries += load.queries
-  }
-  return sum
 }
 
 /**
@@ -94,7 +74,8 @@ export function loadOf(reads: Iterable<{ load: ReadLoad }>): ReadLoad {
 class RangeReads<Value> {
   readonly #db: Executor
   readonly #options: SharedReadsOptions<Value>
-  readonly #work: SharedWork
+  /** Who waits. */
+  readonly work: SharedWork
   /** Groups without an outcome, oldest first. */
   readonly #groups = new Set<ReadGroup<Value>>()
   #open: ReadGroup<Value> | null = null
@@ -103,11 +84,7 @@ class RangeReads<Value> {
   constructor(db: Executor, options: SharedReadsOptions<Value>) {
     this.#db = db
     this.#options = options
-    this.#work = new SharedWork(options.deadlineMs)
-  }
-
-  get load() {
-    return { waiting: this.#work.waiting, queries: this.#flights(Date.now()).length }
+    this.work = new SharedWork(options.deadlineMs)
   }
 
   /** The values of counters, and perhaps of others. */
@@ -124,10 +101,7 @@ class RangeReads<Value> {
         waitUntil(query)
         await query
       } else if (now - since > MAX_WAIT_MS) {
-        throw new DatabaseFailure(
-          { kind: 'unavailable', retry: false, applied: 'no' },
-          new Error('no query that this read could share was answered in time'),
-        )
+        throw DatabaseFailure.notSent('no query that this read could share was answered in time')
       } else {
         await pause(this.#patience(group, first, now))
       }
@@ -142,10 +116,10 @@ class RangeReads<Value> {
       // All of its requests have ended with their clients.
       if (now - group.since > MAX_LIFE_MS || now < group.since - MAX_LIFE_MS) this.#forget(group)
     }
-    this.#work.admit(counters.length)
+    this.work.admit(counters.length)
     let group = this.#open
     if (group === null || group.counters.size + counters.length > this.#options.maxCounters) {
-      const expectedAt = now + PACE_MS + this.#work.durationMs
+      const expectedAt = now + PACE_MS + this.work.durationMs
       group = { since: now, requests: 0, counters: new Map(), sent: false, silentUntil: 0, expectedAt, outcome: null }
       this.#groups.add(group)
       this.#open = group
@@ -153,32 +127,32 @@ class RangeReads<Value> {
     const before = group.counters.size
     group.requests++
     for (const counter of counters) group.counters.set(counterId(counter), counter)
-    this.#work.enter(1, group.counters.size - before)
+    this.work.enter(1, group.counters.size - before)
     return group
   }
 
   #forget(group: ReadGroup<Value>): void {
-    if (this.#groups.delete(group)) this.#work.enter(-group.requests, -group.counters.size)
+    if (this.#groups.delete(group)) this.work.enter(-group.requests, -group.counters.size)
     if (this.#open === group) this.#open = null
   }
 
   /** Groups whose sender is alive. */
-  #flights(now: number): ReadGroup<Value>[] {
-    return [...this.#groups].filter((group) => group.sent && !this.#work.isDead(group.silentUntil, now))
+  flights(now: number): ReadGroup<Value>[] {
+    return [...this.#groups].filter((group) => group.sent && !this.work.isDead(group.silentUntil, now))
   }
 
   #maySend(group: ReadGroup<Value>, now: number): boolean {
-    if (group.sent) return this.#work.isDead(group.silentUntil, now)
+    if (group.sent) return this.work.isDead(group.silentUntil, now)
     return this.#mayBeginAt(now) <= now
   }
 
   /** When another query may begin, as far as is known. */
   #mayBeginAt(now: number): number {
-    const flights = this.#flights(now)
+    const flights = this.flights(now)
     if (flights.length === 0) return now
     const freed = Math.min(...flights.map(({ expectedAt }) => expectedAt))
     // An overdue query may end at any moment.
-    const over = freed > now ? freed : now + this.#work.patience(freed, now, MAX_PATIENCE_MS)
+    const over = freed > now ? freed : now + this.work.patience(freed, now, MAX_PATIENCE_MS)
     if (flights.length >= MAX_FLIGHTS) return over
     const early = this.#lastSentAt + PACE_MS
     return early - now > PACE_MS ? now : Math.min(early, over)
@@ -187,7 +161,7 @@ class RangeReads<Value> {
   /** Milliseconds to the next poll: the first request of a group waits until it may send, others for the answer. */
   #patience(group: ReadGroup<Value>, first: boolean, now: number): number {
     if (!group.sent && first) return Math.max(1, Math.ceil(this.#mayBeginAt(now) - now))
-    return this.#work.patience(group.expectedAt, now, MAX_PATIENCE_MS)
+    return this.work.patience(group.expectedAt, now, MAX_PATIENCE_MS)
   }
 
   /** Never rejects. */
@@ -195,7 +169,7 @@ class RangeReads<Value> {
     // Closed before the query is sent, which may miss what later requests must see.
     if (this.#open === group) this.#open = null
     group.sent = true
-    group.expectedAt = now + this.#work.durationMs
+    group.expectedAt = now + this.work.durationMs
     this.#lastSentAt = now
     const counters = [...group.counters.values()]
     const { deadlineMs, read } = this.#options
@@ -205,7 +179,7 @@ class RangeReads<Value> {
     let outcome: ReadOutcome<Value>
     try {
       const found = await read(db, counters)
-      this.#work.took(Math.max(0, Date.now() - now))
+      this.work.took(Math.max(0, Date.now() - now))
       outcome = { values: new Map(counters.map((counter, index) => [counterId(counter), found[index]!])) }
     } catch (error) {
       outcome = { failure: error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error) }

@@ -114,6 +114,11 @@ export class DatabaseFailure extends Error implements FailureClass {
     return new DatabaseFailure(BUG, error)
   }
 
+  /** A failure of a statement that was not sent. */
+  static notSent(reason: string): DatabaseFailure {
+    return new DatabaseFailure({ kind: 'unavailable', retry: false, applied: 'no' }, reason)
+  }
+
   /** The same failure for a larger operation, with that operation's outcome. */
   withApplied(applied: 'no' | 'unknown'): DatabaseFailure {
     return new DatabaseFailure({ kind: this.kind, retry: this.retry, applied }, this.cause)

@@ -109,12 +109,8 @@ export function withBreaker(database: Database, breaker: CircuitBreaker): Databa
     ranges: database.ranges,
     transaction: (work) => database.transaction(work),
     async execute(sql, args) {
-      if (!breaker.admit(Date.now())) {
-        throw new DatabaseFailure(
-          { kind: 'unavailable', retry: false, applied: 'no' },
-          new Error('the database keeps failing, so the statement was not sent'),
-        )
-      }
+      const reason = 'the database keeps failing, so the statement was not sent'
+      if (!breaker.admit(Date.now())) throw DatabaseFailure.notSent(reason)
       const began = Date.now()
       const writes = !FIRST_SELECT.test(sql)
       try {

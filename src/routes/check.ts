@@ -13,12 +13,12 @@ import { reported } from '../http/problem-response.ts'
 import { pathType, readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { type Isolate, rollUpNow } from '../isolate.ts'
-import { isLocalHost } from '../local-host.ts'
 import { choice } from '../openapi/fields.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { checkPage } from '../views/dashboard/plain-pages.ts'
+import { isLocalHost } from '../visits/network.ts'
 import { guarded, siteOf } from './dashboard.ts'
 
 const NO_STORE = { 'Cache-Control': 'no-store' }

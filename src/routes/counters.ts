@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { HISTORY_UNITS, MAX_POINTS } from '../counters/history/history-range.ts'
-import { ADJUSTMENT_KINDS } from '../counters/ledger/totals.ts'
+import { ADJUSTMENT_KINDS } from '../counters/ledger/history-addition.ts'
 import { MAX_READ } from '../counters/read/read-counters.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'

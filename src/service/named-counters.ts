@@ -58,10 +58,8 @@ export async function listedCounters<Entry extends { type: string; key: string }
     const wrong = check(entry)
     if (wrong !== null) isWrong(wrong)
     try {
-      found.push({
-        ...entry,
-        counter: await counterOfKey(isolate.addresses, typeNamed(isolate, entry.type), entry.key),
-      })
+      const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, entry.type), entry.key)
+      found.push({ ...entry, counter })
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
       isWrong(error)

@@ -1,6 +1,6 @@
 import { monthsLater, startOf } from '../counters/calendar.ts'
 import { periodAt } from '../counters/history/history-range.ts'
-import { type Adjustment, countsOf, type HistoryRows } from '../counters/history/read-history.ts'
+import { countsOf, type HistoryRows } from '../counters/history/read-history.ts'
 import {
   hourAt,
   restOf,
@@ -33,25 +33,14 @@ export interface Unit {
   previous: bigint | null
 }
 
-/** What is read of some periods, from one snapshot. */
-export interface PeriodCounts {
-  /** Of each period. */
-  compared: Compared[]
-  /** Those of the last period. */
-  units: Unit[]
-  /** Those in the last period. */
-  adjustments: Adjustment[]
-}
-
 /** Reads the history of a counter, or of all counters of a type or prefix together. */
 export type HistoryReader = (selections: readonly Selection[], between: Times) => Promise<HistoryRows>
 
-/** Counts periods and what is compared of them, and reads the units of the last one. Pending counts belong to now. */
-export async function readPeriods(
-  read: HistoryReader,
-  periods: readonly ChosenPeriod[],
-  now: number,
-): Promise<PeriodCounts> {
+/**
+ * Counts periods and what is compared of them, and reads the units and adjustments of the last one, all from one snapshot. Pending
+ * counts belong to now.
+ */
+export async function readPeriods(read: HistoryReader, periods: readonly ChosenPeriod[], now: number) {
   const shown = periods.at(-1)!
   const possible = periods.map((period) => comparedSpans(period, now))
   const units = selectionsOf(shown.range)
@@ -71,7 +60,7 @@ export async function readPeriods(
   const hasBegun = (before: Span) =>
     sum(selectionOf(earlierThan(before))) !== 0n || isWithoutHour(before.firstDay) || sum(hourAt(before.from)) !== 0n
   return {
-    compared: periods.map((period, index) => {
+    compared: periods.map((period, index): Compared => {
       const found = possible[index]!
       const spans = found && (found.cutDays.some(isWithoutHour) ? found.byDay : found.byHour)
       const compared = spans !== null && hasBegun(spans.before) ? spans : null

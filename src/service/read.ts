@@ -2,10 +2,8 @@ import type { CounterType } from '../config/counter-types.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import type { Question } from '../counters/read/kept-answers.ts'
-import { consistencyOf, countIn, type Reading } from '../counters/read/read-counters.ts'
-import type { SumReading } from '../counters/read/read-sum.ts'
+import { consistencyOf, countIn, type Reading, type RecentPeriod } from '../counters/read/read-counters.ts'
 import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'
-import type { RecentPeriod } from '../counters/read/recent-period.ts'
 import type { Caller } from './caller.ts'
 
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
@@ -77,7 +75,7 @@ export async function readSum(
   { recordType }: CounterType,
   prefix: string | null,
   which: WhichSum,
-): Promise<{ reading: SumReading; maxAge: number | null; asOf: string | null }> {
+): Promise<{ reading: Reading; maxAge: number | null; asOf: string | null }> {
   const hasToken = await caller.hasToken()
   const isShared = prefix !== null && !hasToken
   const keptMs = isShared ? KEPT_MS : which === 'rolled' && !wantsFresh ? CACHED_MS : 0
@@ -96,11 +94,11 @@ export function counterAnswer(type: CounterType, key: string, reading: Reading) 
 }
 
 /** What is told of a total. */
-export function totalAnswer(type: CounterType, prefix: string | null, reading: SumReading, asOf: string | null) {
+export function totalAnswer(type: CounterType, prefix: string | null, reading: Reading, asOf: string | null) {
   return { type: type.name, prefix, ...readingFields(reading), ...saidOf(consistencyOf(reading), asOf) }
 }
 
-function readingFields(reading: Reading | SumReading) {
+function readingFields(reading: Reading) {
   const { total, pending, rolledUpAt } = reading
   return { count: countIn(reading), total, pending, rolledUpAt: rolledUpAt?.toISOString() ?? null }
 }

@@ -1,11 +1,10 @@
-import { type BackgroundTask, readRuns, type StoppedBy } from '../counters/background-runs.ts'
+import { type BackgroundTask, readRollUpState, readRuns, type StoppedBy } from '../counters/background-runs.ts'
 import { DAY_MS, startOf } from '../counters/calendar.ts'
-import { readOldestHour } from '../counters/ledger/periods.ts'
-import { readRollUpState } from '../counters/rollup/lease.ts'
+import { readOldestHour } from '../counters/ledger/history-addition.ts'
 import { MAX_COUNTED, mostSlotsPerRun, readBacklog } from '../counters/rollup/roll-up.ts'
+import type { Database } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { readTables } from '../database/migrations.ts'
-import { NOT_STRICT, readServerIdentity } from '../database/server-statistics.ts'
+import { NOT_STRICT, readServerIdentity, readTables } from '../database/migrations.ts'
 import { VERSION } from '../generated.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
@@ -82,23 +81,23 @@ async function readParts(isolate: Isolate, { failure }: Vitals, requestId: strin
   const unread: string[] = []
   const logUnread = (part: string, error: unknown) =>
     log('warn', 'status_incomplete', { requestId, part, error: String(error) })
-  const attempt = <T>(part: string, reading: Promise<T>) =>
-    reading.catch((error: unknown) => {
+  if (failure !== undefined) logUnread('health', failure)
+  const isDown = failure instanceof DatabaseFailure && ['unavailable', 'credentials'].includes(failure.kind)
+  // Not through the circuit breaker: slow parts are no outage.
+  const db = openConfigured(isolate, PART_DEADLINE_MS)
+  const attempt = async <Part>(part: string, read: (db: Database) => Promise<Part>) => {
+    if (isDown) return null
+    return read(db).catch((error: unknown) => {
       logUnread(part, error)
       unread.push(part)
       return null
     })
-  if (failure !== undefined) logUnread('health', failure)
-  if (failure instanceof DatabaseFailure && (failure.kind === 'unavailable' || failure.kind === 'credentials')) {
-    return { unread, slots: null, oldestHour: null, runs: null, server: null }
   }
-  // Not through the circuit breaker: slow parts are no outage.
-  const db = openConfigured(isolate, PART_DEADLINE_MS)
   const [slots, oldestHour, runs, server] = await Promise.all([
-    attempt('slots', readBacklog(db)),
-    attempt('history', readOldestHour(db)),
-    attempt('runs', readRuns(db)),
-    attempt('server', readServerIdentity(db)),
+    attempt('slots', readBacklog),
+    attempt('history', readOldestHour),
+    attempt('runs', readRuns),
+    attempt('server', readServerIdentity),
   ])
   return { unread, slots, oldestHour, runs, server }
 }

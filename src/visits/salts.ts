@@ -40,7 +40,7 @@ export class Salts {
    */
   async of(day: number, waitUntil: WaitUntil): Promise<string> {
     if (!this.#held.has(day)) {
-      const read = () => within(PATIENCE_MS, this.#ask(day)).catch(reportMissing)
+      const read = () => within(PATIENCE_MS, this.#ask(day)).catch(logMissing)
       await this.#asked.answer([day], { keptMs: RETRY_MS, read, waitUntil })
     }
     return this.#held.get(day) ?? this.#ownSalt(day)
@@ -73,9 +73,7 @@ export class Salts {
 }
 
 /** Not the message: the database may quote the statement, and with it the salt. */
-function reportMissing(error: unknown): void {
-  log('warn', 'salt_missing', { reason: classify(error).kind })
-}
+const logMissing = (error: unknown) => log('warn', 'salt_missing', { reason: classify(error).kind })
 
 /* The table of salts. All of its rows are in the first range. A day is the number of days since 1970-01-01 UTC. */
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { continueRound } from '../../src/counters/verify/daily-round.ts'
+import { continueRound } from '../../src/counters/verify/verify-page.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { audit, auditedContext } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'

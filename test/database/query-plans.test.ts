@@ -60,7 +60,7 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
   it('is sent here, whichever file it is in', () => {
     const sent = statements.map(({ sql }) => withoutBlanks(sql))
     const inSource = sourceStatements()
-    expect(inSource.length).toBeGreaterThan(80)
+    expect(inSource.length).toBeGreaterThan(70)
     expect(inSource.filter((statement) => !sent.some((sql) => isSent(sql, statement)))).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest'
 import { counterId } from '../../src/counters/keys/counter-address.ts'
-import { byRange } from '../../src/counters/ranges.ts'
+import { rangeOf } from '../../src/counters/ranges.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Fate } from './client.ts'
 import { type Counter, type Increment, recordOf } from './increment.ts'
@@ -154,8 +154,8 @@ export class ExpectedCounts {
 
 /** The increments of a request in each range. */
 function partsOf({ increments, fate }: Answered, ids: ReadonlyMap<string, string>, ranges: number): Answered[] {
-  const recordId = (increment: Increment) => BigInt(ids.get(nameOf(increment))!.split('/')[1]!)
-  return [...byRange(increments, ranges, recordId).values()].map((part) => ({ increments: part, fate }))
+  const range = (increment: Increment) => rangeOf(BigInt(ids.get(nameOf(increment))!.split('/')[1]!), ranges)
+  return [...Map.groupBy(increments, range).values()].map((part) => ({ increments: part, fate }))
 }
 
 /** Whether the client was told that its increments count, now or once they come out of the queue. */

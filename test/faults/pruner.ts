@@ -1,5 +1,5 @@
 import { hash63 } from '../../src/counters/ids.ts'
-import { prune } from '../../src/counters/rollup/prune.ts'
+import { prune } from '../../src/counters/old-rows.ts'
 import type { FaultyDatabase } from './faulty-database.ts'
 import { type Increment, recordOf } from './increment.ts'
 

@@ -1,10 +1,17 @@
-import { additionToPeriods, type PeriodAmount } from '../../src/counters/ledger/periods.ts'
+import { HistoryAddition, type PeriodAmount } from '../../src/counters/ledger/history-addition.ts'
 import { boundsOf, rowsByRange } from '../../src/counters/ranges.ts'
-import type { Database } from '../../src/database/database.ts'
+import type { Executor } from '../../src/database/database.ts'
 
-/** Adds amounts to the periods of counters and types, as roll-ups of their ranges do. */
-export async function countPeriods(db: Database, amounts: readonly PeriodAmount[], at: Date): Promise<void> {
+/** Adds amounts to the periods of counters and types, as roll-ups of their ranges do; with `day`, as imports do. */
+export async function countPeriods(
+  db: Executor & { ranges: number },
+  amounts: readonly PeriodAmount[],
+  at: Date,
+  known?: 'day',
+): Promise<void> {
   for (const [range, part] of rowsByRange(amounts, db.ranges)) {
-    await additionToPeriods(part, at, boundsOf(range, db.ranges).first)(db)
+    const history = new HistoryAddition(boundsOf(range, db.ranges).first)
+    history.add(part, at, known)
+    await history.send(db)
   }
 }

@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { recordDeadBatches } from '../../src/counters/background-runs.ts'
-import { expireHours } from '../../src/counters/history/expire-hours.ts'
-import { countPendingOfKey } from '../../src/counters/ledger/pending-slots.ts'
+import { checkPending, MAX_TAKEN_SLOTS } from '../../src/counters/changes/change.ts'
+import { expireHours } from '../../src/counters/old-rows.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
-import { continueRound } from '../../src/counters/verify/daily-round.ts'
+import { continueRound } from '../../src/counters/verify/verify-page.ts'
 import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'
 
@@ -72,18 +72,17 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_type, record_id, count … FOR UPDATE NOWAIT': 'list',
   'SELECT record_type, record_id, 1 FROM counters': 'list',
   'SELECT 1 FROM slotted_counters': 'all shards',
-  'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters': 'all shards',
   'SELECT HEX(salt) AS salt FROM visitor_salts': 'single shard',
   'SELECT MAX(period_start) AS last, COUNT(*) AS found': 'all shards',
   'SELECT MIN(period_start) AS oldest FROM counter_history': 'all shards',
   'SELECT MIN(record_type) AS record_type FROM (SELECT MIN(record_type)': '5 × all shards',
-  "SELECT CONCAT_WS(' ', h.record_type, h.record_id, d.count IS NOT NULL, h.period_start) … ORDER BY": 'all shards',
-  "SELECT CONCAT_WS(' ', h.record_type, h.record_id, d.count IS NOT NULL, h.period_start) … h.record_id > … ORDER BY":
+  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.period_start, h.record_type, h.record_id) … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.period_start, h.record_type, h.record_id) … h.record_id > … ORDER BY":
     'all shards',
-  "SELECT CONCAT_WS(' ', h.record_type, h.range_lane, d.count IS NOT NULL, h.period_start) … ORDER BY": 'all shards',
-  "SELECT CONCAT_WS(' ', h.record_type, h.range_lane, d.count IS NOT NULL, h.period_start) … h.range_lane > … ORDER BY":
+  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, h.period_start, h.range_lane) … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, h.period_start, h.range_lane) … h.range_lane > … ORDER BY":
     'all shards',
-  'SELECT holder, holder <> 0 AND leased_until': 'list or single shard',
+  'SELECT holder, cursor_record_type': 'list or single shard',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
     '3 × all shards',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
@@ -103,8 +102,8 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … s.slot > … ORDER BY": 'range',
   'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets': 'single shard',
   'SELECT record_type, what, start, SUM(recorded)': 'all shards',
-  "SELECT CONCAT_WS(' ', kept_until, record_type … ORDER BY": 'all shards',
-  "SELECT CONCAT_WS(' ', kept_until, record_type … slot > … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', 1, kept_until, record_type … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', 1, kept_until, record_type … slot > … ORDER BY": 'all shards',
   'SELECT position, round_begun_at FROM background_runs': 'single shard',
   "SELECT CONCAT_WS(' ', version, made_at) AS recorded": 'all shards',
   'SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches FROM background_runs': 'list',
@@ -224,7 +223,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       expect(answer.status).toBe(200)
     }
     // What a change does that meets too many pending slots.
-    await countPendingOfKey(db, [{ recordType: 2, recordId: 1n }], 10)
+    const refused = checkPending(db, [{ recordType: 2, recordId: 1n }], MAX_TAKEN_SLOTS + 1)
+    await expect(refused).rejects.toThrow('too_many_pending')
     for (const after of ['counters.1.0', 'days.1.']) {
       expect((await worker.api('POST', `/v1/verify?limit=2&after=${after}`)).status).toBe(200)
     }

@@ -1,6 +1,6 @@
 import { Keys, type KeysOptions } from '../../src/counters/keys/keys.ts'
-import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
 import type { FlushContext } from '../../src/counters/write/flush-group.ts'
+import { CommitByRange } from '../../src/counters/write/group-commit.ts'
 import { type Increment, withKey } from '../../src/counters/write/increment-group.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 

@@ -1,5 +1,5 @@
 import { byPrimaryKey } from '../../src/counters/keys/counter-address.ts'
-import type { Batch } from '../../src/counters/write/apply-batch.ts'
+import type { Batch } from '../../src/counters/ledger/slots.ts'
 import { type Increment, withKey } from '../../src/counters/write/increment-group.ts'
 
 /** A batch of increments in one slot: one row for each counter that changes. */

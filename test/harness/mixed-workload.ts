@@ -1,7 +1,7 @@
 import { random63 } from '../../src/counters/ids.ts'
 import { byPrimaryKey, type CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import { prune } from '../../src/counters/old-rows.ts'
 import { rowsByRange } from '../../src/counters/ranges.ts'
-import { prune } from '../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Increment } from '../../src/counters/write/increment-group.ts'
 import type { Database } from '../../src/database/database.ts'

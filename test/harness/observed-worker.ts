@@ -1,7 +1,7 @@
 import type { Bindings } from '../../src/config/read-settings.ts'
 import worker from '../../src/index.ts'
 import { isolateOf } from '../../src/isolate.ts'
-import type { WorkerLoad } from './worker-load.ts'
+import { countingLoad, readingLoad, type WorkerLoad } from './worker-load.ts'
 
 let begun = 0
 
@@ -17,7 +17,12 @@ export default {
   fetch(request, env, context) {
     if (request.url.endsWith('/test/load')) {
       const { counting, reads } = isolateOf(env)
-      return Response.json({ begun, ...counting.load, reads: reads.load() } satisfies WorkerLoad)
+      const load: WorkerLoad = {
+        begun,
+        ...countingLoad(...counting.commits),
+        reads: readingLoad(...reads.shared.values()),
+      }
+      return Response.json(load)
     }
     begun++
     const mortal = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext

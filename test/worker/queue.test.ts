@@ -7,6 +7,7 @@ import { expectProblem } from '../harness/expect-problem.ts'
 import { deliver, sumOf, type Taken, TestQueue } from '../harness/local-queues.ts'
 import { stopClock } from '../harness/stopped-clock.ts'
 import { TestWorker } from '../harness/worker.ts'
+import { countingLoad } from '../harness/worker-load.ts'
 import { Gate } from './gate.ts'
 import { rangesOfKeys } from './ranges-of-keys.ts'
 
@@ -230,7 +231,7 @@ describe('Of requests in one batch', () => {
     const statements = await db.recording(async () => {
       gate.close()
       const sent = Promise.all(requests.map((one) => one()))
-      await expect.poll(() => isolateOf(worker.env).counting.load.waiting).toBe(waiting)
+      await expect.poll(() => countingLoad(...isolateOf(worker.env).counting.commits).waiting).toBe(waiting)
       gate.open()
       answers.push(...(await sent))
     })

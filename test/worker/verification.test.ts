@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { readRuns } from '../../src/counters/background-runs.ts'
-import { continueRound } from '../../src/counters/verify/daily-round.ts'
+import { continueRound } from '../../src/counters/verify/verify-page.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'

@@ -4,7 +4,7 @@ import { toBigInt } from '../../database/values.ts'
 import { readByCounter } from '../counters-sql.ts'
 import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterPlace, counterId } from '../keys/counter-address.ts'
-import { countPendingOfKey } from '../ledger/pending-slots.ts'
+import { pendingSlotsOfKeySql } from '../ledger/slots.ts'
 import { type LockedCounter, lockCounters, Overtaken } from '../ledger/totals.ts'
 
 /** Statements of all attempts. The free plan allows 50 subrequests; the rest is left for repeated ROLLBACKs. */
@@ -128,7 +128,10 @@ export async function makeChange(
 async function takeKey(transaction: Executor, key: ChangeKey, isFirst: boolean): Promise<void> {
   const stored = () => readContents(transaction, key.hash, key.recordId)
   if (isFirst) refuseRepeat(key, await stored())
-  if (await insertKey(transaction, key)) return
+  const { rowsAffected } = await transaction.execute(
+    `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${key.recordId}, ${key.hash}, ${key.contents})`,
+  )
+  if (rowsAffected === 1) return
   refuseRepeat(key, await stored())
   throw new Overtaken()
 }
@@ -144,14 +147,6 @@ export async function readContents(db: Executor, hash: bigint, at: bigint | read
     `SELECT contents_hash FROM change_keys FORCE INDEX (PRIMARY) WHERE key_hash = ${hash} AND record_id ${place}`,
   )
   return rows.length === 0 ? null : toBigInt(rows[0]!.contents_hash)
-}
-
-/** Returns whether it was not stored before. */
-async function insertKey(db: Executor, { recordId, hash, contents }: ChangeKey): Promise<boolean> {
-  const { rowsAffected } = await db.execute(
-    `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${recordId}, ${hash}, ${contents})`,
-  )
-  return rowsAffected === 1
 }
 
 export type ChangeRefusal =
@@ -185,6 +180,8 @@ const MAX_COUNTED_SLOTS = 1_000_000
 /** @throws {ChangeRefused} if counters of one key have more pending slots than a change takes */
 export async function checkPending(db: Executor, counters: readonly CounterPlace[], slots: number): Promise<void> {
   if (slots <= MAX_TAKEN_SLOTS) return
-  const found = await countPendingOfKey(db, counters, MAX_COUNTED_SLOTS)
-  throw new ChangeRefused('too_many_pending', Math.max(found, slots) - MAX_TAKEN_SLOTS)
+  const { rows } = await db.execute(
+    `SELECT COUNT(*) AS found FROM (SELECT 1 ${pendingSlotsOfKeySql(counters, MAX_COUNTED_SLOTS)}) AS s`,
+  )
+  throw new ChangeRefused('too_many_pending', Math.max(Number(rows[0]?.found), slots) - MAX_TAKEN_SLOTS)
 }

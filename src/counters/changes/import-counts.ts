@@ -2,8 +2,8 @@ import type { Database } from '../../database/database.ts'
 import { startOf } from '../calendar.ts'
 import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { addToDays } from '../ledger/periods.ts'
-import { addToTotals, fitsTotal, outOfRange, recordAdjustments } from '../ledger/totals.ts'
+import { HistoryAddition } from '../ledger/history-addition.ts'
+import { addToTotals, fitsTotal, outOfRange } from '../ledger/totals.ts'
 import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
@@ -15,13 +15,6 @@ export interface ImportRow {
   count: bigint
   /** Any instant of its UTC day; `null` if the day is unknown. */
   day: Date | null
-}
-
-interface CounterImport extends CounterAddress {
-  amount: bigint
-  /** The part of `amount` without a day. */
-  undated: bigint
-  days: { at: Date; amount: bigint }[]
 }
 
 /**
@@ -50,8 +43,6 @@ export async function importCounts(
   }
   const current = boundsOf(range, db.ranges).first
   const elsewhere = keyPlaces(least).filter((place) => place !== current)
-  const undated = imports.map((counter) => ({ ...counter, amount: counter.undated }))
-  const days = imports.flatMap((counter) => counter.days.map((day) => ({ ...counter, ...day })))
   const outcome = await makeChange(db, {
     key: { recordId: current, elsewhere, hash: id, contents },
     counters: imports,
@@ -64,8 +55,13 @@ export async function importCounts(
       })
       // The lock order of roll-ups: totals, days, types.
       await addToTotals(transaction, changes)
-      await addToDays(transaction, days, undated, laneOf(db, imports[0]!))
-      await recordAdjustments(transaction, 'import', undated, at)
+      const history = new HistoryAddition(laneOf(db, imports[0]!))
+      for (const { days, ...counter } of imports) {
+        for (const { at, amount } of days) history.add([{ ...counter, amount }], at, 'day')
+      }
+      const undated = imports.map((counter) => ({ ...counter, amount: counter.undated }))
+      history.adjust(undated, { kind: 'import', at })
+      await history.send(transaction)
     },
   })
   return outcome === 'done' ? 'imported' : 'repeated'
@@ -89,7 +85,8 @@ function contentsOf(rows: readonly ImportRow[]): string {
   return lines.sort().join('\n')
 }
 
-function sumByCounter(rows: readonly ImportRow[]): CounterImport[] {
+/** What to add to each counter. `undated`: the part of `amount` without a day */
+function sumByCounter(rows: readonly ImportRow[]) {
   const sumOf = (some: readonly ImportRow[]) => some.reduce((sum, { count }) => sum + count, 0n)
   const imports = [...Map.groupBy(rows, ({ counter }) => counterId(counter)).values()].map((ofCounter) => ({
     ...ofCounter[0]!.counter,

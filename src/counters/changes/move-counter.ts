@@ -3,9 +3,9 @@ import { toBigInt, toDate } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
 import { counterSql, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
-import { byPrimaryKey, type CounterAddress, type CounterPlace } from '../keys/counter-address.ts'
-import { addToSlots, type PendingSlot, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/pending-slots.ts'
-import { addToTypes, type CalendarAmounts, type DayAmount } from '../ledger/periods.ts'
+import { byPrimaryKey, type CounterAddress } from '../keys/counter-address.ts'
+import { HistoryAddition } from '../ledger/history-addition.ts'
+import { addToSlots, type PendingSlot, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal, type LockedCounter, outOfRange } from '../ledger/totals.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { ChangeRefused, checkPending, keyOfCounter, type Locked, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
@@ -22,8 +22,8 @@ export interface MoveRequest {
   key: bigint | null
 }
 
-/** The most statements of one attempt: read, totals, slots, 6 for the history or, of a deletion, 3 and 3 for each type. */
-const attemptStatements = (types: number) => 9 + 3 * types
+/** The most statements of one attempt: read, totals, slots, 6 for the history or, of a deletion, 4 and 2 for each type. */
+const attemptStatements = (types: number) => 7 + 2 * types
 
 /**
  * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further
@@ -104,9 +104,10 @@ async function takeHistory(
   targetId: bigint | null,
   { rows, ranges }: { rows: readonly number[]; ranges: number },
 ): Promise<void> {
-  const some = rows.some((number) => number > 0)
-  for (const counter of some && targetId === null ? counters : []) {
-    await addToTypes(transaction, await readDeleted(transaction, counter), laneOf({ ranges }, counter))
+  if (targetId === null && rows.some((number) => number > 0)) {
+    const history = new HistoryAddition(laneOf({ ranges }, counters[0]!))
+    for (const counter of counters) await takeFromType(transaction, counter, history)
+    await history.send(transaction)
   }
   for (const [index, [table, columns]] of Object.entries(HISTORY).entries()) {
     if (rows[index] === 0) continue
@@ -124,15 +125,9 @@ async function takeHistory(
 /** The most rows of the history that a change deletes or moves. */
 export const MAX_ROWS = 50_000
 
-interface Row extends CounterPlace {
-  name: string
-  /** Whether it is not marked, or counts. */
-  exists: boolean
-  total: bigint
-  /** `null`: it has no row. */
-  version: bigint | null
-  rolledUpAt: Date | null
-}
+/** `version` is `null`: it has no row. */
+type Row = CounterAddress & RowState
+type RowState = Pick<LockedCounter, 'total' | 'rolledUpAt'> & { version: bigint | null; exists: boolean }
 
 interface CounterState extends Row {
   /** In primary key order. */
@@ -187,15 +182,15 @@ async function readStates(
   }
 }
 
-function rowOf(row: LockedCounter | null, pending: boolean): Pick<Row, 'exists' | 'total' | 'version' | 'rolledUpAt'> {
+/** A counter exists if it is not marked, or counts. */
+function rowOf(row: LockedCounter | null, pending: boolean): RowState {
   if (row === null) return { exists: pending, total: 0n, version: null, rolledUpAt: null }
   const { gone, ...others } = row
   return { ...others, exists: !gone || row.total !== 0n || pending }
 }
 
-/** Reads what a deletion adds to the history of its type: the negative hours, remainders of days, and adjustments. */
-async function readDeleted(db: Executor, counter: CounterState): Promise<CalendarAmounts> {
-  const { recordType, recordId, adjustments } = counter
+/** Takes a counter out of the history of its type: its hours, the remainders of its days, and its adjustments. */
+async function takeFromType(db: Executor, counter: CounterState, history: HistoryAddition): Promise<void> {
   const where = `WHERE ${counterSql(counter)}`
   // Locked, because expiry deletes hours beside this, and then those of the type. Not shared: the deletion would meet a deadlock.
   const hours = await db.execute(
@@ -204,15 +199,15 @@ async function readDeleted(db: Executor, counter: CounterState): Promise<Calenda
   const days = await db.execute(
     `SELECT CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY) ${where} AND period = ${PERIODS.day}`,
   )
+  const take = (count: bigint, at: Date, known: 'hour' | 'day') =>
+    history.add([{ ...counter, amount: -count }], at, known, 'types')
   // What is left of days beside their hours.
-  const rest = new Map(days.rows.map(({ at, count }) => [String(at).slice(0, 10), -toBigInt(count)]))
-  const hourly = hours.rows.map(({ at, count }): DayAmount => {
-    const [amount, day] = [toBigInt(count), String(at).slice(0, 10)]
-    rest.set(day, (rest.get(day) ?? 0n) + amount)
-    return { recordType, recordId, at: toDate(String(at).slice(0, 19))!, amount: -amount }
-  })
-  const daily = [...rest].map(([day, amount]) => ({ recordType, recordId, at: new Date(day), amount }))
-  const some = ({ amount }: DayAmount) => amount !== 0n
-  const undated = [{ recordType, recordId, amount: -adjustments }]
-  return { hourly: hourly.filter(some), daily: daily.filter(some), undated }
+  const rest = new Map(days.rows.map(({ at, count }) => [String(at).slice(0, 10), toBigInt(count)]))
+  for (const row of hours.rows) {
+    const [at, count] = [String(row.at).slice(0, 19), toBigInt(row.count)]
+    rest.set(at.slice(0, 10), (rest.get(at.slice(0, 10)) ?? 0n) - count)
+    take(count, toDate(at)!, 'hour')
+  }
+  for (const [day, count] of rest) take(count, new Date(day), 'day')
+  history.adjust([{ ...counter, amount: -counter.adjustments }])
 }

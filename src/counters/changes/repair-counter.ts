@@ -1,8 +1,7 @@
 import type { Database } from '../../database/database.ts'
-import { ADJUSTMENTS_SUM, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
+import { PERIODS, startOf, timeText } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
-import { addToSingleRows, type RowAmount } from '../ledger/periods.ts'
-import { recordAdjustments } from '../ledger/totals.ts'
+import { HistoryAddition } from '../ledger/history-addition.ts'
 import { laneOf } from '../ranges.ts'
 import { counterMismatches, firstDayWithHours, type Mismatch, typeMismatches } from '../verify/verify-page.ts'
 import { ChangeRefused, makeChange } from './change.ts'
@@ -48,42 +47,31 @@ export async function repairCounter(
       if (locked(counter) === null) throw new ChangeRefused('no_such_counter')
       ofCounter = await counterMismatches(transaction, counter, firstDay)
       if (dryRun) return
-      const { undated, ...rows } = corrections(ofCounter, ofType, firstDay)
-      await addToSingleRows(transaction, counter, rows, laneOf(db, counter))
-      if (undated !== 0n) await recordAdjustments(transaction, 'set', [{ ...counter, amount: undated }], at)
+      const history = new HistoryAddition(laneOf(db, counter))
+      for (const found of [...ofCounter, ...ofType]) correct(history, counter, found, { firstDay, at })
+      await history.send(transaction)
     },
   })
   return [...ofCounter, ...ofType]
 }
 
-/** What to add to which rows; `undated`: the adjustment of the counter. */
-function corrections(ofCounter: readonly Mismatch[], ofType: readonly Mismatch[], firstDay: string) {
-  const rows: { ofCounter: RowAmount[]; ofType: RowAmount[] } = { ofCounter: [], ofType: [] }
-  let undated = 0n
-  for (const { what, start, is, shouldBe } of ofCounter) {
-    const amount = shouldBe - is
-    if (what === 'total') {
-      undated = -amount
-      rows.ofType.push({ period: ADJUSTMENTS_SUM, start: NO_PERIOD, amount: undated })
-    } else if (what === 'hours') {
-      rows.ofCounter.push(firstHour(start!, amount))
-    } else rows.ofCounter.push({ period: PERIODS[what as 'month'], start: start!, amount })
-  }
-  for (const { what, start, is, shouldBe } of ofType) {
-    const amount = shouldBe - is
-    if (what === 'adjustments') rows.ofType.push({ period: ADJUSTMENTS_SUM, start: NO_PERIOD, amount })
-    else if (what === 'hours') rows.ofType.push(firstHour(start!, amount))
-    else rows.ofType.push({ period: PERIODS[what as 'day'], start: start!, amount })
-    if (what === 'day') {
-      // Its month is the sum of its days. Its hours were compared with the day as it was before.
-      rows.ofType.push({ period: PERIODS.month, start: timeText(startOf('month', new Date(start!))), amount })
-      if (start! >= firstDay) rows.ofType.push(firstHour(start!, amount))
-    }
-  }
-  return { ...rows, undated }
-}
-
-/** The difference of a day goes into its first hour. */
-function firstHour(day: string, amount: bigint): RowAmount {
-  return { period: PERIODS.hour, start: `${day} 00:00:00`, amount }
+/** Adds the difference to the row that is wrong. That of a total is an adjustment. */
+function correct(
+  history: HistoryAddition,
+  counter: CounterAddress,
+  found: Mismatch,
+  { firstDay, at }: { firstDay: string; at: Date },
+): void {
+  const { recordId, what, is, shouldBe } = found
+  const start = found.start ?? ''
+  const difference = { ...counter, amount: shouldBe - is }
+  const add = (period: number, start: string) =>
+    recordId === null ? history.addToType(difference, period, start) : history.addToCounter(difference, period, start)
+  if (what === 'total') history.adjust([{ ...counter, amount: is - shouldBe }], { kind: 'set', at })
+  if (what === 'adjustments') history.adjust([difference])
+  if (what === 'day' || what === 'month') add(PERIODS[what], start)
+  // Its month is the sum of its days. Its hours were compared with the day as it was before.
+  if (what === 'day') add(PERIODS.month, timeText(startOf('month', new Date(start))))
+  // The difference of a day goes into its first hour.
+  if (what === 'hours' || (what === 'day' && start >= firstDay)) add(PERIODS.hour, `${start} 00:00:00`)
 }

@@ -1,20 +1,14 @@
 import type { Database } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
-import { addToSlots, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/pending-slots.ts'
-import { additionToPeriods } from '../ledger/periods.ts'
-import { addToTotals, fitsTotal, outOfRange, recordAdjustments } from '../ledger/totals.ts'
+import { HistoryAddition } from '../ledger/history-addition.ts'
+import { addToSlots, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
+import { addToTotals, fitsTotal, outOfRange } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { checkPending, keyOfCounter, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
 
 /** The most statements of one attempt: read, total, 3 for history and sums, adjustment, slots. */
 const ATTEMPT_STATEMENTS = 7
-
-export interface Setting {
-  count: bigint
-  id: bigint | null
-  at: Date
-}
 
 /**
  * Sets a counter: its total becomes the requested count. What is pending is rolled up in the same transaction, so the history keeps
@@ -29,10 +23,9 @@ export interface Setting {
 export async function setCounter(
   db: Database,
   counter: CounterAddress,
-  setting: Setting,
+  { count, id, at }: { count: bigint; id: bigint | null; at: Date },
 ): Promise<{ outcome: 'set' | 'repeated'; added: bigint | null }> {
-  const { count, at } = setting
-  const key = await keyOfCounter(setting.id, 'set', counter, `count ${count}`)
+  const key = await keyOfCounter(id, 'set', counter, `count ${count}`)
   // Of the latest attempt. If that of an earlier one turns out to be committed, no later one got this far.
   let added: bigint | null = null
   const outcome = await makeChange(db, {
@@ -49,12 +42,12 @@ export async function setCounter(
       const pending = slots.reduce((sum, { count }) => sum + count, 0n)
       if (![count - total, ...slots.map(({ count }) => count)].every(fitsTotal)) throw outOfRange()
       added = count - total - pending
-      const adjustment = { ...counter, amount: added }
       const rolledUpAt = slots.length > 0 ? at : null
       await addToTotals(transaction, [{ ...counter, version, amount: count - total, rolledUpAt }])
-      const rolledUp = [{ ...counter, amount: pending }]
-      await additionToPeriods(rolledUp, at, laneOf(db, counter), [adjustment])(transaction)
-      await recordAdjustments(transaction, 'set', [adjustment], at)
+      const history = new HistoryAddition(laneOf(db, counter))
+      history.add([{ ...counter, amount: pending }], at)
+      history.adjust([{ ...counter, amount: added }], { kind: 'set', at })
+      await history.send(transaction)
       await addToSlots(transaction, subtractionsOf([{ ...counter, slots }]))
     },
   })

@@ -26,9 +26,9 @@ export interface AskedRange {
   /** An IANA time zone. */
   timeZone: string
   /** ISO 8601: a date (the start of that day in the time zone), or a date and time with offset. Default: `DEFAULT_POINTS`. */
-  from: string | undefined
+  from?: string | undefined
   /** The same, exclusive. Default: the end of the current period. */
-  to: string | undefined
+  to?: string | undefined
 }
 
 /** Consecutive calendar periods in a time zone. */

@@ -67,13 +67,7 @@ export async function readRanking(
   // In the first hour of a period, nothing is ranked yet.
   if (parts.length === 0) return []
   const indexed = isIndexed(of, period)
-  if (isType && !indexed) {
-    await checkRows(
-      db,
-      parts.map(({ from }) => from),
-      maxRows ?? MAX_ROWS,
-    )
-  }
+  if (isType && !indexed) await checkRows(db, parts, maxRows ?? MAX_ROWS)
   // The keys of a prefix are grouped in the order of their index.
   const id = isType ? 'h.record_id' : 'n.name, n.record_id'
   const ofUnion = id.replaceAll('n.', 'h.')
@@ -92,12 +86,16 @@ export async function readRanking(
 }
 
 /** Counts at most the most rows, each range by itself. @throws {TooManyKeys} */
-async function checkRows({ ranges, execute }: Database, parts: readonly string[], asked: number): Promise<void> {
+async function checkRows(
+  { ranges, execute }: Database,
+  parts: readonly { from: string }[],
+  asked: number,
+): Promise<void> {
   const most = ranges === 1 ? asked : Math.min(asked, ranges * MAX_ROWS_OF_RANGE)
   const counting = Array.from({ length: ranges }, async (_, range) => {
     const { first, last } = boundsOf(range, ranges)
     const within = ranges === 1 ? '' : `AND h.record_id BETWEEN ${first} AND ${last}`
-    const selects = parts.map((from) => `(SELECT 1 ${from} ${within} LIMIT ${Math.ceil(most / ranges)}, 1)`)
+    const selects = parts.map(({ from }) => `(SELECT 1 ${from} ${within} LIMIT ${Math.ceil(most / ranges)}, 1)`)
     return (await execute(selects.join('\nUNION ALL '))).rows.length > 0
   })
   if (!(await Promise.all(counting)).includes(true)) return

@@ -4,7 +4,7 @@ import { type CalendarPeriod, HOUR_MS, NO_PERIOD, timeText } from '../calendar.t
 import { counterListsSql, counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
 import type { CounterAddress, CounterPlace } from '../keys/counter-address.ts'
 import type { KeysWithPrefix } from '../keys/prefix.ts'
-import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
+import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/history-addition.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
 import { hoursSql, packedRowsSql, partsSql, rowsSql, unpackCounts } from './rows-sql.ts'
 import { type Counts, noCounts, rowsOf, type Selection, selectionsOf, sumOf, type Times } from './selection.ts'
@@ -119,24 +119,16 @@ interface AskedRows {
   names?: boolean
 }
 
-/** What a list shows of a counter. */
-interface ListRow {
-  sums: bigint[]
-  charts: bigint[]
-  /** Empty if it was not asked for, or if there is none. */
-  name: string
-}
-
 /**
  * Reads the rows of a list with one statement, as of the last roll-up.
  * @param counters of one type
- * @returns the rows, in the order of the counters
+ * @returns the rows, in the order of the counters. `name` is empty if it was not asked for, or if there is none
  */
 export async function readRows(
   db: Executor,
   counters: readonly CounterPlace[],
   { sums = [], charts = [], hoursFrom, names = false }: AskedRows,
-): Promise<ListRow[]> {
+) {
   const selects = counterListsSql(counters).flatMap((list) => [
     ...sums.flatMap((selection, place) =>
       partsSql({ counters: list }, selection, hoursFrom).map(

@@ -1,9 +1,8 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toText } from '../../database/values.ts'
 import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
 import { newVersion } from '../ids.ts'
 import { rowsByRange } from '../ranges.ts'
-import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
+import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId } from './counter-address.ts'
 
 const MAX_PRUNED = 1_000
 
@@ -74,16 +73,4 @@ export async function pruneNames(db: Database): Promise<void> {
   }
   await change('DELETE FROM counters', false)
   await change('UPDATE counters SET gone_hour = NULL', true)
-}
-
-/** Reads the names of at most about 1,000 counters. Returns what looks a name up; `null` if none is stored. */
-export async function readNames(
-  db: Executor,
-  counters: readonly CounterPlace[],
-): Promise<(counter: CounterPlace) => string | null> {
-  const rows = counters.length === 0 ? null : await readByCounter(db, 'name', distinct(counters))
-  return (counter) => {
-    const row = rows?.get(counterId(counter))
-    return row === undefined ? null : toText(row.name)
-  }
 }

@@ -19,11 +19,6 @@ export class TooManyKeys extends Error {
   override name = 'TooManyKeys'
 }
 
-export interface PrefixLimit {
-  rows: number
-  maxRows?: number | undefined
-}
-
 /** Rows read of each key beside those that are added up. */
 export const ROWS_OF_KEY = 5
 
@@ -34,7 +29,7 @@ export const ROWS_OF_KEY = 5
 export async function checkPrefix(
   db: Executor,
   { recordType, name: prefix }: KeysWithPrefix,
-  { rows, maxRows = MAX_ROWS }: PrefixLimit,
+  { rows, maxRows = MAX_ROWS }: { rows: number; maxRows?: number | undefined },
 ): Promise<void> {
   const most = Math.min(MAX_NAMES, Math.max(1, Math.floor(maxRows / rows)))
   const { rows: found } = await db.execute(

@@ -2,7 +2,7 @@ import type { Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { HOUR_SQL, placeOf } from '../counters-sql.ts'
-import { newVersion, random63 } from '../ids.ts'
+import { newVersion } from '../ids.ts'
 import { type CounterPlace, counterId } from '../keys/counter-address.ts'
 import { bytesSql } from '../keys/prefix.ts'
 
@@ -41,10 +41,8 @@ export function fitsTotal(total: bigint): boolean {
 
 /** What the database would report if a total left its range. */
 export function outOfRange(): DatabaseFailure {
-  return new DatabaseFailure(
-    { kind: 'range', retry: false, applied: 'no' },
-    new Error('a total would leave the range of 64-bit integers'),
-  )
+  const reason = 'a total would leave the range of 64-bit integers'
+  return new DatabaseFailure({ kind: 'range', retry: false, applied: 'no' }, reason)
 }
 
 /**
@@ -59,11 +57,11 @@ export async function lockCounters(
   counters: readonly CounterPlace[],
 ): Promise<Map<string, LockedCounter>> {
   try {
+    const keys = counters.map(({ recordType, recordId }) => `(${recordType},${recordId})`)
     const { rows } = await transaction.execute(
       `SELECT record_type, record_id, count, version, rolled_up_at, gone_hour IS NOT NULL AS gone
        FROM counters FORCE INDEX (PRIMARY)
-       WHERE (record_type, record_id) IN (${counters.map(() => '(?, ?)').join(', ')}) FOR UPDATE NOWAIT`,
-      counters.flatMap(({ recordType, recordId }) => [recordType, recordId]),
+       WHERE (record_type, record_id) IN (${keys.join(',')}) FOR UPDATE NOWAIT`,
     )
     if (rows.length !== counters.length) throw new Overtaken()
     return new Map(
@@ -109,32 +107,7 @@ export async function addToTotals(transaction: Executor, changes: readonly Total
   if (rowsAffected !== 2 * changes.length - made) throw new Overtaken()
 }
 
-function timeSql(at: Date | null): string {
+/** A UTC time in milliseconds as SQL. */
+export function timeSql(at: Date | null): string {
   return at === null ? 'NULL' : `'${at.toISOString().slice(0, 23).replace('T', ' ')}'`
-}
-
-export const ADJUSTMENTS = { set: 1, import: 2 } as const
-export type AdjustmentKind = keyof typeof ADJUSTMENTS
-export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
-
-/** Records distinct adjustments, changes other than by counting, in primary key order. Call it where totals change. */
-export async function recordAdjustments(
-  transaction: Executor,
-  kind: AdjustmentKind,
-  adjustments: readonly (CounterPlace & { amount: bigint })[],
-  at: Date,
-): Promise<void> {
-  const id = random63()
-  await transaction.execute(
-    `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)
-     VALUES ${adjustments.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}`,
-    adjustments.flatMap(({ recordType, recordId, amount }) => [
-      recordType,
-      recordId,
-      id,
-      ADJUSTMENTS[kind],
-      at,
-      amount,
-    ]),
-  )
 }

@@ -1,6 +1,17 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { boundedPendingSql, counterListsSql, counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
+import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import {
+  boundedPendingSql,
+  counterListsSql,
+  counterSql,
+  MAX_PENDING,
+  MAX_PUBLIC_PENDING,
+  pendingOfOneSql,
+  placeOf,
+} from '../counters-sql.ts'
+import { partsSql } from '../history/rows-sql.ts'
+import { type Selection, selectionOf, spanOf } from '../history/selection.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 
 export const MAX_READ = 1_000
@@ -44,13 +55,10 @@ export async function readCounters(
   const pending = consistency === 'rolled' ? 'NULL' : boundedPendingSql(consistency)
   // One text, because the driver decodes each column; `counterId` writes the counter likewise. The index is named because a long
   // list makes the optimizers guess instead of look (eq_range_index_dive_limit).
-  const selects = counterListsSql(different).map(
-    (
-      list,
-    ) => `SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count, COALESCE(${pending}, ''), rolled_up_at) AS reading
-      FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`,
-  )
-  const { rows } = await db.execute(selects.join(' UNION ALL '))
+  const select = (list: string) =>
+    `SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count, COALESCE(${pending}, ''), rolled_up_at) AS reading
+      FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`
+  const { rows } = await db.execute(counterListsSql(different).map(select).join(' UNION ALL '))
   const readings = new Map(
     rows.map(({ reading }) => {
       const [id, total, pending, rolledUpAt = null] = String(reading).split(',')
@@ -76,4 +84,50 @@ async function readOne(db: Executor, counter: CounterAddress, most: number): Pro
     pending: pending === null ? null : toBigInt(pending),
     rolledUpAt: toDate(total?.rolled_up_at ?? null),
   }
+}
+
+/** Periods that end now, in hours. */
+export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
+
+export type RecentPeriod = keyof typeof RECENT_PERIOD_HOURS
+
+/** The most counters that one statement reads. */
+export const MAX_RECENT = 50
+
+const UTC = { dateAt: (at: number) => Math.floor(at / DAY_MS) * DAY_MS }
+
+/** A period that ends now: the hours that begin in it up to the next day, and all days from then on. */
+export function recentSelection(period: RecentPeriod, now: Date): Selection {
+  const after = now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS
+  return selectionOf(spanOf(UTC, after + 1, UTC.dateAt(now.getTime()) + DAY_MS))
+}
+
+/**
+ * Reads what was counted in a period that ends now, the current hour and pending slots included. One snapshot for each counter: a
+ * roll-up is seen whole or not at all. A counter has at most 23 rows of hours, 30 of days, and `MAX_PUBLIC_PENDING` slots; others
+ * are left out. Days include imported counts.
+ * @param counters at most `MAX_RECENT`
+ * @returns the counts, in the order of the counters
+ */
+export async function readRecentPeriod(
+  db: Executor,
+  counters: readonly CounterAddress[],
+  period: RecentPeriod,
+  now: Date,
+): Promise<bigint[]> {
+  const selects = counterListsSql(distinct(counters)).flatMap((list) => [
+    ...partsSql({ counters: list }, recentSelection(period, now), 0).map(
+      ({ from }) =>
+        `SELECT h.record_type, h.record_id, SUM(h.count) AS count ${from} GROUP BY h.record_type, h.record_id`,
+    ),
+    `SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
+      FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`,
+  ])
+  const { rows } = await db.execute(selects.join('\nUNION ALL '))
+  const counts = new Map<string, bigint>()
+  for (const row of rows) {
+    const id = counterId(placeOf(row))
+    counts.set(id, (counts.get(id) ?? 0n) + toBigInt(row.count ?? 0))
+  }
+  return counters.map((counter) => counts.get(counterId(counter)) ?? 0n)
 }

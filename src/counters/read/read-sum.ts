@@ -5,21 +5,12 @@ import { partsSql } from '../history/rows-sql.ts'
 import type { Selection } from '../history/selection.ts'
 import { beginsWithSql, checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSelection } from './recent-period.ts'
+import { RECENT_PERIOD_HOURS, type Reading, type RecentPeriod, recentSelection } from './read-counters.ts'
 
 /** The most pending slots of a type that are added up. */
 export const MAX_PENDING_OF_TYPE = 10_000
 /** The same for requests without a token. */
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
-
-export interface SumReading {
-  /** Rolled up, set and imported. */
-  total: bigint
-  /** Not rolled up yet; `null` if that was not read. */
-  pending: bigint | null
-  /** The last roll-up that left nothing pending. */
-  rolledUpAt: Date | null
-}
 
 export interface SumOptions {
   /** The most pending slots that are added up. With more slots, or with 0, the sum is as of the last roll-up. */
@@ -33,9 +24,10 @@ export interface SumOptions {
 /**
  * Reads a sum: a type's from its history and adjustments, a few rows a month; a prefix's from its counters; both with pending
  * slots. The statement names no record id, so vtgate sends it whole to each shard: the parts come from one snapshot there.
+ * @returns `rolledUpAt`: the last roll-up that left nothing pending
  * @throws {TooManyKeys}
  */
-export async function readSum(db: Executor, of: KeysWithPrefix, options: SumOptions): Promise<SumReading> {
+export async function readSum(db: Executor, of: KeysWithPrefix, options: SumOptions): Promise<Reading> {
   const { maxRows, period } = options
   const recent = period && recentSelection(period, new Date())
   if (of.name !== '' && maxRows !== null) {

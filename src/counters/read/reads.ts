@@ -3,12 +3,19 @@ import type { Executor } from '../../database/database.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
 import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { type KeysWithPrefix, MAX_PUBLIC_ROWS } from '../keys/prefix.ts'
-import { loadOf, SharedReads } from '../shared-reads.ts'
+import { SharedReads } from '../shared-reads.ts'
 import type { WaitUntil } from '../shared-work-state.ts'
 import { KeptAnswers } from './kept-answers.ts'
-import { type Consistency, MAX_READ, type Reading, readCounters } from './read-counters.ts'
+import {
+  type Consistency,
+  MAX_READ,
+  MAX_RECENT,
+  type Reading,
+  type RecentPeriod,
+  readCounters,
+  readRecentPeriod,
+} from './read-counters.ts'
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from './read-sum.ts'
-import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './recent-period.ts'
 
 /** How long a total is cached, here and by clients. */
 export const MAX_AGE_MS = 30_000
@@ -16,11 +23,6 @@ export const MAX_AGE_MS = 30_000
 export const CACHED_MS = MAX_AGE_MS - 1_000
 /** Totals in one generation of the cache; it holds two. */
 const MAX_CACHED = 5_000
-
-interface CachedTotal {
-  reading: Reading
-  readAt: number
-}
 
 /** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of a period that ends now. */
 export type WhichSum = 'exact' | 'rolled' | RecentPeriod
@@ -30,38 +32,39 @@ export type WhichSum = 'exact' | 'rolled' | RecentPeriod
  * going for other requests if the client of its sender hangs up.
  */
 export class Reads {
+  readonly #dbs: readonly Executor[]
   readonly #everywhere: Executor
-  readonly #ranges: number
-  readonly #share: <Value>(
-    maxCounters: number,
-    read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
-  ) => SharedReads<Value>
-  readonly #counters = new Map<Consistency, SharedReads<Reading>>()
-  readonly #recent = new Map<RecentPeriod, SharedReads<bigint>>()
+  readonly #deadlineMs: number
+  /** Queries of counters, by what they read. */
+  readonly shared = new Map<Consistency | RecentPeriod, SharedReads<unknown>>()
   #sums = new KeptAnswers()
-  #totals = new BoundedMap<CachedTotal>(MAX_CACHED)
+  #totals = new BoundedMap<{ reading: Reading; readAt: number }>(MAX_CACHED)
 
   /**
    * @param dbs one for each range, and `everywhere` reaches all shards; they make one attempt at each statement
    * @param deadlineMs the time-out of one attempt
    */
   constructor(dbs: readonly Executor[], everywhere: Executor, deadlineMs: number) {
+    this.#dbs = dbs
     this.#everywhere = retrying(everywhere)
-    this.#ranges = dbs.length
-    this.#share = (maxCounters, read) => new SharedReads(dbs, { deadlineMs, maxCounters, read })
-  }
-
-  /** Reads of counters that wait, and queries in flight. */
-  load() {
-    return loadOf(this.#counters.values())
+    this.#deadlineMs = deadlineMs
   }
 
   /** Reads at most `MAX_READ` counters. */
   counters(asked: readonly CounterAddress[], consistency: Consistency, waitUntil: WaitUntil): Promise<Reading[]> {
-    const reads = made(this.#counters, consistency, () =>
-      this.#share(MAX_READ, (db, counters) => readCounters(db, counters, consistency)),
-    )
+    const reads = this.#share(consistency, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
     return reads.read(asked, waitUntil)
+  }
+
+  #share<Value>(
+    what: Consistency | RecentPeriod,
+    maxCounters: number,
+    read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
+  ): SharedReads<Value> {
+    const reads =
+      this.shared.get(what) ?? new SharedReads(this.#dbs, { deadlineMs: this.#deadlineMs, maxCounters, read })
+    this.shared.set(what, reads)
+    return reads as SharedReads<Value>
   }
 
   /**
@@ -93,9 +96,7 @@ export class Reads {
 
   /** Reads what was counted in a period that ends now. */
   async recent(counter: CounterAddress, period: RecentPeriod, waitUntil: WaitUntil): Promise<bigint> {
-    const reads = made(this.#recent, period, () =>
-      this.#share(MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date())),
-    )
+    const reads = this.#share(period, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
     const [count] = await reads.read([counter], waitUntil)
     return count!
   }
@@ -111,7 +112,7 @@ export class Reads {
       mostPending: which === 'rolled' ? 0 : mostPending,
       period: which === 'exact' || which === 'rolled' ? null : which,
       maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS,
-      ranges: this.#ranges,
+      ranges: this.#dbs.length,
     }
     const read = () => readSum(this.#everywhere, of, options)
     return this.#sums.answer([of.recordType, of.name, which, hasToken], { keptMs, read, waitUntil })
@@ -122,11 +123,4 @@ export class Reads {
     this.#totals = new BoundedMap(MAX_CACHED)
     this.#sums = new KeptAnswers()
   }
-}
-
-/** The value of a key, which is made first if there is none. */
-function made<Key, Value>(values: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const value = values.get(key) ?? make()
-  values.set(key, value)
-  return value
 }

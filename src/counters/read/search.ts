@@ -16,17 +16,12 @@ export interface Search {
   limit: number
 }
 
-export interface SearchPage {
-  counters: { key: string; count: bigint; consistency: 'exact' | 'rolled' }[]
-  next: string | null
-}
-
 /**
  * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their counts. Reads about as
  * many rows as it finds, however many counters there are.
  * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
  */
-export async function searchCounters(db: Executor, type: KeyedType, search: Search): Promise<SearchPage> {
+export async function searchCounters(db: Executor, type: KeyedType, search: Search) {
   const { counters: page, next } = await findCounters(db, type, search)
   const readings = await readCounters(db, page)
   const counters = page.map(({ name }, index) => {

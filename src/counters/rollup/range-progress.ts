@@ -1,9 +1,9 @@
 import type { Database } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
+import type { Cursor } from '../background-runs.ts'
 import { byPrimaryKey } from '../keys/counter-address.ts'
 import { Overtaken } from '../ledger/totals.ts'
 import { boundsOf } from '../ranges.ts'
-import type { Cursor } from './lease.ts'
 import { moveRollUpPage, type RollUpPage, readRollUpPage } from './roll-up-page.ts'
 
 /** Failed pages after which a run gives a range up: the next run is a minute away. */
@@ -18,14 +18,6 @@ export interface RollUpTally {
   overtaken: number
   /** Counters that cannot be moved: their total would leave 64 bits. */
   stuck: number
-}
-
-/** Admits the pages of all ranges of a run. */
-export interface PageGate {
-  /** Waits until a page may be read. Returns the most slots that it may have; `null`: a budget is spent. */
-  enter(): Promise<number | null>
-  /** Called when a page has been moved, or will not be. */
-  leave(): void
 }
 
 interface Position {
@@ -85,11 +77,12 @@ export class RangeProgress {
     return this.complete && this.#stuck === 0
   }
 
-  /** Reads and moves pages until all are moved, a budget is spent or the database keeps failing. Never rejects. */
-  async run(gate: PageGate, at: Date): Promise<void> {
-    while (!this.complete && this.failure === null) {
-      const limit = await gate.enter()
-      if (limit === null) break
+  /**
+   * Reads and moves pages until all are moved, a budget is spent or the database keeps failing. Never rejects.
+   * @param gate admits the pages of all ranges
+   */
+  async run(gate: { enter(): Promise<boolean>; leave(): void }, pageSlots: number, at: Date): Promise<void> {
+    while (!this.complete && this.failure === null && (await gate.enter())) {
       // Another page may have failed meanwhile.
       if (this.failure !== null || this.#rewindTo !== null) {
         gate.leave()
@@ -99,7 +92,7 @@ export class RangeProgress {
       const before = this.#position
       let mustWait = false
       try {
-        const page = await readRollUpPage(this.#db, { bounds: this.#bounds, after: before.cursor }, limit)
+        const page = await readRollUpPage(this.#db, { bounds: this.#bounds, after: before.cursor }, pageSlots)
         const roundIsOver = this.#advance(page)
         const moving = this.#move(page, before, at).finally(() => {
           this.#moving.delete(moving)

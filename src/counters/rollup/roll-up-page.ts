@@ -1,11 +1,11 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { packedSql, unpack } from '../../database/values.ts'
+import type { Cursor } from '../background-runs.ts'
 import { afterSql } from '../counters-sql.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
-import { addToSlots, subtractionsOf } from '../ledger/pending-slots.ts'
-import { additionToPeriods } from '../ledger/periods.ts'
+import { HistoryAddition } from '../ledger/history-addition.ts'
+import { addToSlots, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
-import type { Cursor } from './lease.ts'
 
 interface SlotSnapshot extends Cursor {
   count: bigint
@@ -127,9 +127,10 @@ export async function moveRollUpPage(
     )
     // Writes the texts while the database works on that statement.
     const subtractions = subtractionsOf(counters)
-    const addHistory = additionToPeriods(counters, at, rangeLane)
+    const history = new HistoryAddition(rangeLane)
+    history.add(counters, at)
     await added
-    await addHistory(transaction)
+    await history.send(transaction)
     // Last, because writers need these rows: they stay locked for only one more round trip, the COMMIT.
     await addToSlots(transaction, subtractions)
   })

@@ -1,13 +1,12 @@
 import { type CountedDatabase, countStatements, type Database, type Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toBigInt } from '../../database/values.ts'
-import type { StoppedBy } from '../background-runs.ts'
+import { acquireLease, releaseLease, type StoppedBy } from '../background-runs.ts'
 import { earliest } from '../calendar.ts'
 import { HOUR_SQL } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { MAX_LANES, rangeStarts } from '../ranges.ts'
-import { acquireLease, releaseLease } from './lease.ts'
-import { type PageGate, RangeProgress, type RollUpTally } from './range-progress.ts'
+import { RangeProgress, type RollUpTally } from './range-progress.ts'
 
 /** Slots are counted up to this number, so that counting costs no more than a roll-up page or two. */
 export const MAX_COUNTED = 10_000
@@ -53,11 +52,17 @@ export async function rollUp(database: Database, options: RollUpOptions) {
   const began = Date.now()
   const tally: RollUpTally = { moved: 0n, counters: 0, slots: 0, pages: 0, overtaken: 0, stuck: 0 }
   const holder = random63()
-  const leases = await acquireLeases(retried, holder, maxSeconds + 10)
-  const held = leases.states.filter(({ state }) => !lease || state.holder === holder)
-  const previous = leases.states.map(({ state }) => state.caughtUpAt)
+  const outcomes = await Promise.allSettled(
+    rangeStarts(db.ranges).map((start) => acquireLease(retried, start, holder, maxSeconds + 10)),
+  )
+  const leases = outcomes.flatMap((outcome, range) =>
+    outcome.status === 'fulfilled' ? [{ range, ...outcome.value }] : [],
+  )
+  const held = leases.filter(({ state }) => !lease || state.holder === holder)
+  const previous = leases.map(({ state }) => state.caughtUpAt)
 
-  const lanes = Math.max(1, Math.min(Math.floor(leases.roundTripMs / LANE_MS), MAX_PAGES_UNDER_WAY))
+  const roundTripMs = Math.min(...leases.map((lease) => lease.roundTripMs))
+  const lanes = Math.max(1, Math.min(Math.floor(roundTripMs / LANE_MS), MAX_PAGES_UNDER_WAY))
   // A random one first, so that the budget does not always end before the same range.
   const first = Math.floor(Math.random() * held.length)
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
@@ -65,8 +70,8 @@ export async function rollUp(database: Database, options: RollUpOptions) {
   )
   const wasInterrupted = held.some(({ state }) => state.stoppedBy === 'interruption')
   const pageSlots = wasInterrupted ? Math.ceil(options.pageSlots / CAUTIOUS_PART) : options.pageSlots
-  const gate = pageGate(db, progress, { ...options, pageSlots }, began)
-  await Promise.all(progress.map((range) => range.run(gate, at)))
+  const gate = pageGate(db, progress.length, options, began)
+  await Promise.all(progress.map((range) => range.run(gate, pageSlots, at)))
 
   const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {
     const stoppedBy = failure !== null ? 'failure' : complete ? null : gate.spent
@@ -74,12 +79,13 @@ export async function rollUp(database: Database, options: RollUpOptions) {
     return releaseLease(retried, start, holder, { at, cursor, caughtUp, stoppedBy }).catch(() => {})
   })
   await Promise.all(released)
-  const failure = leases.failure ?? progress.find((range) => range.failure !== null)?.failure
+  const notTaken = outcomes.find((outcome) => outcome.status === 'rejected')
+  const failure: unknown = notTaken?.reason ?? progress.find((range) => range.failure !== null)?.failure
   if (failure !== undefined) throw failure
 
   const caughtUp = progress.length === database.ranges && progress.every((range) => range.caughtUp)
   const busy = progress.length === 0
-  const left = caughtUp ? 0 : busy ? null : await countPendingSlots(retried).catch(() => null)
+  const left = caughtUp ? 0 : busy ? null : ((await readBacklog(retried).catch(() => null))?.pending ?? null)
   const isComplete = progress.every(({ complete }) => complete)
   const outcome = busy ? ('busy' as const) : isComplete ? ('complete' as const) : ('partial' as const)
   const caughtUpAt = caughtUp ? at : earliest(previous)
@@ -89,35 +95,13 @@ export async function rollUp(database: Database, options: RollUpOptions) {
 
 export type RollUpSummary = Awaited<ReturnType<typeof rollUp>>
 
-/**
- * Takes the leases of all ranges that other runs do not hold.
- * @returns the states of the ranges, the shortest round trip, and why a state could not be read, if so
- */
-async function acquireLeases(db: Database, holder: bigint, seconds: number) {
-  const outcomes = await Promise.allSettled(
-    rangeStarts(db.ranges).map(async (start, range) => ({
-      range,
-      ...(await acquireLease(db, start, holder, seconds)),
-    })),
-  )
-  const states = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-  const roundTripMs = Math.min(...states.map((lease) => lease.roundTripMs))
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-  return { states, roundTripMs, failure: failed?.reason as unknown }
-}
-
 /** Admits pages of several ranges, a few at once, until a budget is spent. Ranges that wait get their turns in order. */
-function pageGate(
-  db: CountedDatabase,
-  ranges: readonly RangeProgress[],
-  { pageSlots, maxStatements, maxSeconds }: RollUpOptions,
-  began: number,
-): PageGate & { readonly spent: StoppedBy | null } {
+function pageGate(db: CountedDatabase, ranges: number, { maxStatements, maxSeconds }: RollUpOptions, began: number) {
   let spent: StoppedBy | null = null
   let underWay = 0
   let left = Promise.withResolvers<void>()
   const hasStatements = () => {
-    const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges.length + LAST_STATEMENTS
+    const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges + LAST_STATEMENTS
     return db.sent + reserved <= maxStatements
   }
   return {
@@ -125,16 +109,17 @@ function pageGate(
     get spent() {
       return spent
     },
+    /** Waits until a page may be read. Returns whether it may: otherwise a budget is spent. */
     async enter() {
       // Pages under way may take fewer statements than are reserved for them.
       while (underWay === MAX_PAGES_UNDER_WAY || (underWay > 0 && !hasStatements())) await left.promise
       const seconds = (Date.now() - began) / 1_000
       if (!hasStatements()) spent ??= 'statements'
       else if (seconds >= maxSeconds) spent ??= 'seconds'
-      if (spent !== null) return null
-      underWay++
-      return pageSlots
+      if (spent === null) underWay++
+      return spent === null
     },
+    /** To be called when a page has been moved, or will not be. */
     leave() {
       underWay--
       left.resolve()
@@ -155,15 +140,6 @@ export function mostSlotsPerRun(
 ): number {
   const pages = Math.floor((maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS)
   return Math.max(0, pages) * pageSlots
-}
-
-/** Counts the slots that are not empty, up to `MAX_COUNTED`. */
-export async function countPendingSlots(db: Pick<Database, 'execute'>): Promise<number> {
-  const { rows } = await db.execute(
-    `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS s`,
-    [MAX_COUNTED],
-  )
-  return Number(toBigInt(rows[0]?.pending))
 }
 
 /**

@@ -1,7 +1,17 @@
-import { DatabaseFailure } from '../../database/errors.ts'
+import type { Executor } from '../../database/database.ts'
+import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
-import { pause, SharedWork } from '../shared-work-state.ts'
-import { enqueue, type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration } from './flush-group.ts'
+import { rangeOf } from '../ranges.ts'
+import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
+import {
+  enqueue,
+  type Flush,
+  type FlushContext,
+  flush,
+  QUEUE_DEADLINE_MS,
+  ShortestDuration,
+  SlotPool,
+} from './flush-group.ts'
 import {
   type CommitOutcome,
   type CountOptions,
@@ -58,24 +68,21 @@ interface Leader {
  */
 export class GroupCommit {
   readonly #context: FlushContext
-  readonly #work: SharedWork
+  /** Who waits. */
+  readonly work: SharedWork
   readonly #shortest = new ShortestDuration()
   #open: IncrementGroup | null = null
   /** Groups that are full, or whose leader fell silent; oldest first. */
   #ready: IncrementGroup[] = []
-  readonly #leaders = new Set<Leader>()
+  /** One for each flush in flight, or about to be. */
+  readonly leaders = new Set<Leader>()
   #lastFlushAt = 0
   #lastSize = 0
   #lastQueued = false
 
   constructor(context: FlushContext) {
     this.#context = context
-    this.#work = new SharedWork(Math.max(context.deadlineMs, QUEUE_DEADLINE_MS))
-  }
-
-  /** Requests that wait, and flushes in flight. */
-  get load() {
-    return { waiting: this.#work.waiting, flushes: this.#leaders.size }
+    this.work = new SharedWork(Math.max(context.deadlineMs, QUEUE_DEADLINE_MS))
   }
 
   /**
@@ -89,7 +96,7 @@ export class GroupCommit {
   ): Promise<'counted' | 'queued'> {
     const now = Date.now()
     this.#replaceSilent(now)
-    this.#work.admit(increments.length)
+    this.work.admit(increments.length)
     const ticket = this.#join(increments, now)
     if (!named) ticket.group.unnamed = true
     // One turn at a time: the subrequests of a request are limited.
@@ -107,7 +114,7 @@ export class GroupCommit {
       } else {
         const { expectedAt } = ticket.group
         // A millisecond later than expected, so that the first poll is usually the last.
-        await waitForNews(ticket, this.#work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
+        await waitForNews(ticket, this.work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
       }
       const { outcome } = ticket.group
       if (outcome?.status === 'failed') throw outcome.failure
@@ -122,12 +129,12 @@ export class GroupCommit {
       this.#open = null
     }
     // A group that waited because no request was there to lead it has not waited for the database.
-    if (this.#open !== null && this.#leaders.size === 0) this.#open.waitsSince = now
+    if (this.#open !== null && this.leaders.size === 0) this.#open.waitsSince = now
     this.#open ??= new IncrementGroup(now, this.#expectation(now))
     const before = this.#open.size
     const ticket: Ticket = { increments, group: this.#open, wake: null }
     this.#open.add(ticket)
-    this.#work.enter(1, this.#open.size - before)
+    this.work.enter(1, this.#open.size - before)
     return ticket
   }
 
@@ -135,11 +142,11 @@ export class GroupCommit {
   #expectation(now: number): number {
     let startAt = now
     if (this.#remaining() >= this.#leadersWanted()) {
-      const oldest = Math.min(...[...this.#leaders].map(({ beganAt }) => beganAt))
-      startAt = Math.max(startAt, oldest + this.#work.durationMs)
+      const oldest = Math.min(...[...this.leaders].map(({ beganAt }) => beganAt))
+      startAt = Math.max(startAt, oldest + this.work.durationMs)
     }
     startAt = Math.max(startAt, this.#lastFlushAt + this.#pace(now))
-    return startAt + this.#work.durationMs
+    return startAt + this.work.durationMs
   }
 
   /** How long a group waits for more requests, in milliseconds. An idle isolate flushes at once. */
@@ -157,7 +164,7 @@ export class GroupCommit {
   #leadersWanted(): number {
     const { milliseconds } = this.#shortest
     const hideDistance = milliseconds === Number.POSITIVE_INFINITY ? 1 : Math.ceil(milliseconds / PACE_MS)
-    const stayBusy = this.#work.waiting >= 2 * ENOUGH ? 1 : 0
+    const stayBusy = this.work.waiting >= 2 * ENOUGH ? 1 : 0
     const full = this.#ready.length > 0 ? this.#remaining() + this.#ready.length : 0
     return Math.min(Math.max(hideDistance + stayBusy, full), MAX_LEADERS)
   }
@@ -168,22 +175,22 @@ export class GroupCommit {
    */
   #isLargeEnough(): boolean {
     if (this.#open === null || this.#lastQueued) return false
-    const share = this.#work.waiting / Math.min(this.#leadersWanted(), MAX_SHARES)
+    const share = this.work.waiting / Math.min(this.#leadersWanted(), MAX_SHARES)
     return this.#open.tickets.length >= Math.max(ENOUGH, share)
   }
 
   /** Removes a leader that waits for more requests, if there are enough. Returns whether there was one. */
   #endWait(): boolean {
     if (!this.#isLargeEnough()) return false
-    const waiting = [...this.#leaders].find(({ group, leaving }) => group === null && !leaving)
-    return waiting !== undefined && this.#leaders.delete(waiting)
+    const waiting = [...this.leaders].find(({ group, leaving }) => group === null && !leaving)
+    return waiting !== undefined && this.leaders.delete(waiting)
   }
 
   /** Removes leaders that fell silent, and puts their groups at the head of the waiting ones. */
   #replaceSilent(now: number): void {
-    for (const leader of this.#leaders) {
-      if (!this.#work.isDead(leader.silentUntil, now)) continue
-      this.#leaders.delete(leader)
+    for (const leader of this.leaders) {
+      if (!this.work.isDead(leader.silentUntil, now)) continue
+      this.leaders.delete(leader)
       const { group } = leader
       leader.group = null
       if (group !== null && group.outcome === null) {
@@ -200,18 +207,18 @@ export class GroupCommit {
     const mayExceed = this.#isStale(now) && this.#allBusy()
     if (this.#remaining() >= this.#leadersWanted() && !mayExceed && !this.#endWait()) return null
     const leader: Leader = { group: null, beganAt: now, silentUntil: now + PACE_MS, leaving: false, over: false }
-    this.#leaders.add(leader)
+    this.leaders.add(leader)
     return leader
   }
 
   /** Leaders that will flush further groups. */
   #remaining(): number {
-    return [...this.#leaders].filter(({ leaving }) => !leaving).length
+    return [...this.leaders].filter(({ leaving }) => !leaving).length
   }
 
   /** Whether no leader is about to take a waiting group. */
   #allBusy(): boolean {
-    return [...this.#leaders].every(({ group }) => group !== null)
+    return [...this.leaders].every(({ group }) => group !== null)
   }
 
   /** Whether the oldest group has waited too long to wait for a leader. */
@@ -227,13 +234,13 @@ export class GroupCommit {
     await first
     for (let flushes = 2; this.#open !== null || this.#ready.length > 0; flushes++) {
       // It counted as dead, or its turn is over. Another request leads, unless there is none.
-      const replaced = !this.#leaders.has(leader)
+      const replaced = !this.leaders.has(leader)
       if ((replaced || leader.leaving) && (this.#remaining() > 0 || flushes > 2 * MAX_FLUSHES)) break
-      if (replaced) this.#leaders.add(leader)
+      if (replaced) this.leaders.add(leader)
       leader.leaving = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
       await this.#flushNext(leader)
     }
-    this.#leaders.delete(leader)
+    this.leaders.delete(leader)
     leader.over = true
   }
 
@@ -247,15 +254,15 @@ export class GroupCommit {
       await pause(early)
       now = Date.now()
       // The group became large enough, or this leader counted as dead. Another request leads.
-      if (!this.#leaders.has(leader) && this.#remaining() > 0) return
+      if (!this.leaders.has(leader) && this.#remaining() > 0) return
     }
     // No await between taking the group and sealing it, so increments that arrive from now on join the next one.
     const stale = this.#isStale(now)
     const group = this.#take(now)
     if (group === null) return
-    group.expectedAt = now + this.#work.durationMs
+    group.expectedAt = now + this.work.durationMs
     // It may have been removed during its pause. With a group in hand, its death must be noticed.
-    this.#leaders.add(leader)
+    this.leaders.add(leader)
     leader.silentUntil = now
     leader.group = group
     leader.beganAt = now
@@ -290,7 +297,7 @@ export class GroupCommit {
   #conclude(leader: Leader, group: IncrementGroup, result: Flush): void {
     const now = Date.now()
     if (result.status === 'counted') {
-      this.#work.took(now - leader.beganAt)
+      this.work.took(now - leader.beganAt)
       this.#shortest.took(now - leader.beganAt, now)
     }
     // A leader that was replaced knows no more than its successor, unless it succeeded.
@@ -300,7 +307,7 @@ export class GroupCommit {
       return
     }
     const halves = group.split(now)
-    this.#work.enter(0, halves[0].size + halves[1].size - group.size)
+    this.work.enter(0, halves[0].size + halves[1].size - group.size)
     this.#ready.unshift(...halves)
   }
 
@@ -308,7 +315,43 @@ export class GroupCommit {
     if (group.outcome !== null) return
     group.outcome = outcome
     this.#lastQueued = outcome.status === 'queued'
-    this.#work.enter(-group.tickets.length, -group.size)
+    this.work.enter(-group.tickets.length, -group.size)
     if (outcome.status === 'counted') for (const { wake } of group.tickets) wake?.()
+  }
+}
+
+/** Counts in several ranges: one `GroupCommit` for each, so a flush stays in one range. A failing shard delays only its own. */
+export class CommitByRange {
+  readonly commits: readonly GroupCommit[]
+
+  /** @param dbs one for each range; they make one attempt at each statement */
+  constructor(dbs: readonly Executor[], options: Omit<FlushContext, 'db' | 'slots'>) {
+    this.commits = dbs.map((db) => new GroupCommit({ ...options, db, slots: new SlotPool() }))
+  }
+
+  /**
+   * Adds increments to their counters. Settles when every range has answered. See `GroupCommit.count`.
+   * @throws {DatabaseFailure} if any range failed; `applied` is `no` only if certainly nothing was counted in any range
+   * @throws {Overloaded} if too many requests wait; nothing was counted
+   */
+  async count(increments: readonly Increment[], options: CountOptions): Promise<'counted' | 'queued'> {
+    const rangeOfOne = ({ counter }: Increment) => rangeOf(counter.recordId, this.commits.length)
+    const parts = [...Map.groupBy(increments, rangeOfOne)]
+    const [first] = parts
+    if (parts.length === 1) return this.commits[first![0]]!.count(increments, options)
+    // Nothing is ready before the last part is counted.
+    const outcomes = await Promise.allSettled(
+      parts.map(([range, part]) => this.commits[range]!.count(part, { ...options, answerReady: false })),
+    )
+    const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+    if (reasons.length === 0) {
+      const queued = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'queued')
+      return queued ? 'queued' : 'counted'
+    }
+    const failures = reasons.filter((reason) => !(reason instanceof Overloaded)).map(classify)
+    const nothing = reasons.length === outcomes.length && failures.every(({ applied }) => applied === 'no')
+    if (nothing) throw failures[0] ?? new Overloaded()
+    const failure = failures[0] ?? classify(new Error('too many requests wait for some of the ranges'))
+    throw failure.withApplied('unknown')
   }
 }

@@ -6,8 +6,8 @@ import { recordDeadBatches } from '../background-runs.ts'
 import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
+import { applyBatch, type Batch, type BatchRow, hoursKept } from '../ledger/slots.ts'
 import { LARGEST_ID, rowsByRange } from '../ranges.ts'
-import { applyBatch, type Batch, type BatchRow, hoursKept } from './apply-batch.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
 const MAX_MESSAGE_BYTES = 96 * 1024
@@ -139,8 +139,6 @@ function toMessage(
     batch: `${batch}`,
   }
 }
-
-export type QueuedBatch = Exclude<ReturnType<typeof readMessage>, string>
 
 /** Reads a message from the queue. Returns its contents, or a description of what is wrong with it. */
 export function readMessage(body: unknown) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundsOf, byRange, rangeOf } from '../../../src/counters/ranges.ts'
+import { boundsOf, rangeOf, rowsByRange } from '../../../src/counters/ranges.ts'
 
 const LAST_ID = 2n ** 64n - 1n
 
@@ -23,12 +23,13 @@ describe('Ranges', () => {
   })
 
   it('split rows and keep their order', () => {
-    const rows = [LAST_ID, 1n, 2n ** 63n, 0n, 2n ** 63n - 1n]
-    expect([...byRange(rows, 2, (id) => id)]).toEqual([
-      [1, [LAST_ID, 2n ** 63n]],
-      [0, [1n, 0n, 2n ** 63n - 1n]],
+    const rowOf = (recordId: bigint) => ({ recordId })
+    const rows = [LAST_ID, 1n, 2n ** 63n, 0n, 2n ** 63n - 1n].map(rowOf)
+    expect([...rowsByRange(rows, 2)]).toEqual([
+      [1, [LAST_ID, 2n ** 63n].map(rowOf)],
+      [0, [1n, 0n, 2n ** 63n - 1n].map(rowOf)],
     ])
-    expect([...byRange([], 2, (id: bigint) => id)]).toEqual([])
-    expect([...byRange(rows, 1, (id) => id)]).toEqual([[0, rows]])
+    expect([...rowsByRange([], 2)]).toEqual([])
+    expect([...rowsByRange(rows, 1)]).toEqual([[0, rows]])
   })
 })

@@ -16,7 +16,7 @@ it.each([
   ['upward, to pass it on', 'src/config/a.ts', `export { a } from '../isolate.ts'`],
   ['upward, without a name', 'src/config/a.ts', `import '../isolate.ts'`],
   ['upward, out of src', 'src/routes/a.ts', `import { a } from '../../local/a.ts'`],
-  ['of a room on the same line', 'src/visits/a.ts', `import { a } from '../plans.ts'`],
+  ['of a room on the same line', 'src/app.ts', `import { a } from './background.ts'`],
   ['of a room below, in a room that stands alone', 'src/browser/a.ts', `import { a } from '../log.ts'`],
   ['of a package of other rooms', 'src/visits/a.ts', `import { html } from 'hono/html'`],
   ['of the driver', 'src/http/a.ts', `import { Client } from '@planetscale/database'`],

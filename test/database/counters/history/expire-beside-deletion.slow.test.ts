@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { expireHours } from '../../../../src/counters/history/expire-hours.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
+import { expireHours } from '../../../../src/counters/old-rows.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase } from '../../../harness/database.ts'

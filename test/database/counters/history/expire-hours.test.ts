@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type ExpiryOptions, expireHours } from '../../../../src/counters/history/expire-hours.ts'
 import { historyRange } from '../../../../src/counters/history/history-range.ts'
+import { type ExpiryOptions, expireHours } from '../../../../src/counters/old-rows.ts'
 
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { beside } from '../../../harness/beside.ts'

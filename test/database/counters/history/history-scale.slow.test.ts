@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { expireHours } from '../../../../src/counters/history/expire-hours.ts'
+import { readRollUpState } from '../../../../src/counters/background-runs.ts'
 import { type AskedRange, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { readRanking } from '../../../../src/counters/history/ranking.ts'
 import { type Selection, selectionOf } from '../../../../src/counters/history/selection.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
-import { type RecentPeriod, readRecentPeriod } from '../../../../src/counters/read/recent-period.ts'
+import { expireHours } from '../../../../src/counters/old-rows.ts'
+import { type RecentPeriod, readRecentPeriod } from '../../../../src/counters/read/read-counters.ts'
 import { searchCounters } from '../../../../src/counters/read/search.ts'
-import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
-import { countPendingSlots } from '../../../../src/counters/rollup/roll-up.ts'
+import { readBacklog } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { counterHistory, sumHistory } from '../../../harness/histories.ts'
 import { countAll, rollUpAt } from '../../../harness/moves.ts'
@@ -93,7 +93,7 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
     await db.execute('ANALYZE TABLE counters, counter_history, counter_periods, type_history')
     // The first use of a table also reads the server's dictionary.
     await counterHistory(db, ONE, rangeOf({ by: 'hour' }), NOW)
-    await countPendingSlots(db)
+    await readBacklog(db)
     await readRollUpState(db)
   })
 
@@ -180,7 +180,7 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
     const rows = await rowsRead(async () => {
       await ranked(days('2026-11-19', '2026-11-20'), 10)
       await sumHistory(db, { recordType: 1, name: '' }, rangeOf({ by: 'hour', from: '2026-11-18', to: '2026-11-20' }))
-      await countPendingSlots(db)
+      await readBacklog(db)
       await readRollUpState(db)
     })
     expect(rows).toBeLessThan(300)

@@ -6,8 +6,6 @@ import { readCounterHistory, readRows, readSumHistory } from '../../../../src/co
 import { type Span, selectionOf, selectionsOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
-import { addToDays } from '../../../../src/counters/ledger/periods.ts'
-import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import { hexOf } from '../../../../src/database/values.ts'
 import { PERIOD_NAMES } from '../../../../src/periods.ts'
 import { type ChosenPeriod, chosenPeriod, comparedSpans } from '../../../../src/service/chosen-period.ts'
@@ -67,9 +65,7 @@ describe.each(NOWS)('At %s', (text) => {
     for (const { key, at, amount, imported } of ledger) {
       const { recordId } = await addressOfKey(TYPE, key)
       const change = { recordType: 1, recordId, amount }
-      const lane = boundsOf(rangeOf(recordId, db.ranges), db.ranges).first
-      if (imported) await addToDays(db, [{ ...change, at: new Date(at) }], [], lane)
-      else await countPeriods(db, [change], new Date(at))
+      await countPeriods(db, [change], new Date(at), imported ? 'day' : undefined)
     }
     for (const key of KEYS) {
       const { recordId } = await addressOfKey(TYPE, key)

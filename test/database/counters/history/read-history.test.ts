@@ -3,8 +3,6 @@ import { type AskedRange, HISTORY_UNITS, historyRange } from '../../../../src/co
 import { MAX_ADJUSTMENTS } from '../../../../src/counters/history/read-history.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 
-import { addToDays } from '../../../../src/counters/ledger/periods.ts'
-import { boundsOf, rangeOf as rangeOfId } from '../../../../src/counters/ranges.ts'
 import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -55,8 +53,7 @@ describe('A history', () => {
     for (const hour of ['18T00', '18T23', '19T04']) await roll(`2026-11-${hour}:30:00Z`, 1n, 10_000n)
     // A day without hours belongs to the week of its date in every time zone.
     const { recordId, recordType } = ONE
-    const lane = boundsOf(rangeOfId(recordId, db.ranges), db.ranges).first
-    await addToDays(db, [{ recordType, recordId, amount: 100_000n, at: new Date('2026-11-15') }], [], lane)
+    await countPeriods(db, [{ recordType, recordId, amount: 100_000n }], new Date('2026-11-15'), 'day')
     const weeks: [string, bigint[]][] = [
       ['UTC', [100_011n, 31_100n]],
       ['Europe/Berlin', [100_001n, 31_110n]],

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { expireHours } from '../../../../src/counters/history/expire-hours.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { expireHours } from '../../../../src/counters/old-rows.ts'
 import {
   RECENT_PERIOD_HOURS,
   type RecentPeriod,
+  readCounters,
   readRecentPeriod,
-} from '../../../../src/counters/read/recent-period.ts'
+} from '../../../../src/counters/read/read-counters.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { beside } from '../../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'

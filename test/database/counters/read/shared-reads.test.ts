@@ -6,6 +6,7 @@ import type { TestDatabase } from '../../../harness/database.ts'
 import type { GatedDatabase } from '../../../harness/gated-database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { rollUpAt } from '../../../harness/moves.ts'
+import { readingLoad } from '../../../harness/worker-load.ts'
 import { A, B, counter, countsRead, gatedDatabase, pause, readsWithin } from './gated-reads.ts'
 
 /** Milliseconds. Longer than anything takes on a busy machine. */
@@ -130,7 +131,7 @@ describe('Shared reads', () => {
     expect(gated.sent).toHaveLength(2)
     await db.behave()
     expect(await countOf(A)).toEqual([42n])
-    expect(reads.load).toEqual({ waiting: 0, queries: 0 })
+    expect(readingLoad(reads)).toEqual({ waiting: 0, queries: 0 })
   })
 
   it('are retried after transient failures', async () => {
@@ -165,7 +166,7 @@ describe('Shared reads', () => {
     expect(new Set((await Promise.all([...before, ...after])).flat())).toEqual(new Set([42n]))
     vi.setSystemTime(Date.now() + 7_200_000)
     expect(await countOf(A)).toEqual([42n])
-    expect(reads.load).toEqual({ waiting: 0, queries: 0 })
+    expect(readingLoad(reads)).toEqual({ waiting: 0, queries: 0 })
   })
 
   it('are not sent again by all if the clock is set back a little', async () => {

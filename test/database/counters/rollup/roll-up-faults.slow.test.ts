@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { readRollUpState } from '../../../../src/counters/background-runs.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
 import { type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -67,7 +67,8 @@ describe('A roll-up', () => {
     await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counters', times: 9 }] })
     await expect(run()).rejects.toMatchObject({ kind: 'contention' })
     await db.behave()
-    expect(await readRollUpState(db)).toMatchObject({ leased: false, caughtUpAt: null })
+    expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: null })
+    expect(await db.number('SELECT COUNT(*) FROM rollup_state WHERE holder <> 0')).toBe(0n)
     for (let id = 2n; id <= 30n; id++) await add(id, 1n, 1n, id)
     expect(await run({ pageSlots: 10, maxStatements: 14 })).toMatchObject({ outcome: 'partial' })
     expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: null })
@@ -80,7 +81,8 @@ describe('A roll-up', () => {
     expect(await run()).toMatchObject({ outcome: 'complete', moved: 1n, left: 0 })
     await add(1n, 1n, 1n, 2n)
     await run({ at: new Date('2026-01-01T00:00:00Z') })
-    expect(await readRollUpState(db)).toMatchObject({ leased: false, caughtUpAt: AT, lastRunAt: AT })
+    expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: AT, lastRunAt: AT })
+    expect(await db.number('SELECT COUNT(*) FROM rollup_state WHERE holder <> 0')).toBe(0n)
     expect(await read(1n)).toMatchObject({ total: 2n, rolledUpAt: AT })
   })
 

@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { additionToPeriods, addToDays } from '../../../../src/counters/ledger/periods.ts'
+import { HistoryAddition } from '../../../../src/counters/ledger/history-addition.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import type { Executor } from '../../../../src/database/database.ts'
+import { countPeriods } from '../../../harness/count-periods.ts'
 import { COLUMNS, freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { MixedWorkload } from '../../../harness/mixed-workload.ts'
@@ -16,7 +17,9 @@ const VICTIM = { recordType: 2, recordId: 2n ** 64n - 7n }
 /** Adds to the sum of a type's adjustments, which is kept with each of them. */
 function adjust(db: Executor, counter: { recordType: number; recordId: bigint }, amount: bigint, ranges: number) {
   const { first } = boundsOf(rangeOf(counter.recordId, ranges), ranges)
-  return addToDays(db, [], [{ ...counter, amount }], first)
+  const history = new HistoryAddition(first)
+  history.adjust([{ ...counter, amount }])
+  return history.send(db)
 }
 /** A period of a type has a row for each lane of the roll-ups that counted in it. */
 const ONE_ROW = 'ORDER BY range_lane LIMIT 1'
@@ -159,12 +162,7 @@ describe('Verification', () => {
     // Imports into a day that also has hours, on that day.
     await db.arrange(add(500, totals))
     await db.insert('counter_adjustments', `(2, ${VICTIM.recordId}, 9, 2, '2026-11-18 12:00:00', 0)`)
-    await addToDays(
-      db,
-      [{ ...VICTIM, amount: 500n, at: EARLIER }],
-      [],
-      boundsOf(rangeOf(VICTIM.recordId, db.ranges), db.ranges).first,
-    )
+    await countPeriods(db, [{ ...VICTIM, amount: 500n }], EARLIER, 'day')
     expect((await check()).wrong).toEqual([])
     // Hours after the day of the import are checked again.
     await db.arrange(`UPDATE counter_history SET count = count + 1 WHERE ${ITS_ROW} AND period_start >= '2026-11-20'`)
@@ -178,10 +176,9 @@ describe('Verification', () => {
   })
 
   it('is exact far beyond 64 bits', async () => {
-    const { first } = boundsOf(rangeOf(VICTIM.recordId, db.ranges), db.ranges)
     await db.transaction(async (transaction) => {
-      const amounts = [{ ...VICTIM, amount: 2n ** 62n }]
-      for (let i = 0; i < 8; i++) await additionToPeriods(amounts, TODAY, first)(transaction)
+      const addition = { ...transaction, ranges: db.ranges }
+      for (let i = 0; i < 8; i++) await countPeriods(addition, [{ ...VICTIM, amount: 2n ** 62n }], TODAY)
       await adjust(transaction, VICTIM, -(2n ** 65n), db.ranges)
       await transaction.execute(
         `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (2, ${VICTIM.recordId}, 10, 1, NOW(), ${-(2n ** 65n)})`,

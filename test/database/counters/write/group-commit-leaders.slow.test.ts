@@ -10,6 +10,7 @@ import { CircuitBreaker, withBreaker } from '../../../../src/database/retry-and-
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, TestDelivery } from '../../../harness/fake-queues.ts'
 import { countsOf } from '../../../harness/moves.ts'
+import { countingLoad } from '../../../harness/worker-load.ts'
 
 /** Milliseconds that a leader may be silent while it waits for a statement. */
 const DEADLINE_MS = 400
@@ -123,7 +124,7 @@ describe('Leaders of a group commit', () => {
     expect(await Promise.all(requests)).toEqual(requests.map(() => 'counted'))
     await Promise.all(turns)
     expect([writes(), await countOf()]).toEqual([before + 1, 60n])
-    expect(isolate.load).toEqual({ waiting: 0, flushes: 0 })
+    expect(countingLoad(isolate)).toEqual({ waiting: 0, flushes: 0 })
   })
 
   it('do not wait for more requests once a crowd is gone', async () => {
@@ -146,7 +147,7 @@ describe('Leaders of a group commit', () => {
     const batches = new Set(deadly.sent.slice(sent).filter((sql) => sql.includes('INSERT INTO slotted')))
     expect(batches.size).toBe(1)
     expect([await countOf(), await countOf(b)]).toEqual([1n, 0n])
-    expect(isolate.load.waiting).toBe(0)
+    expect(countingLoad(isolate).waiting).toBe(0)
   })
 
   it('send full groups at the same time although the database was near', async () => {
@@ -159,7 +160,7 @@ describe('Leaders of a group commit', () => {
     const counters = await inFirstRange(4 * each)
     const requests = Array.from({ length: 4 }, (_, i) => isolate.count(part(counters, each, i), { waitUntil }))
     // The last group is not full. It waits, unless the first hit took long.
-    expect(isolate.load.flushes).toBeGreaterThanOrEqual(3)
+    expect(countingLoad(isolate).flushes).toBeGreaterThanOrEqual(3)
     expect(await Promise.all(requests)).toEqual(requests.map(() => 'counted'))
   })
 

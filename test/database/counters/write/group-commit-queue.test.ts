@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { prune } from '../../../../src/counters/rollup/prune.ts'
+import { prune } from '../../../../src/counters/old-rows.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'

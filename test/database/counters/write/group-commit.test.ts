@@ -6,6 +6,7 @@ import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { type Increment, withKey } from '../../../../src/counters/write/increment-group.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countsOf } from '../../../harness/moves.ts'
+import { countingLoad } from '../../../harness/worker-load.ts'
 
 const page: KeyedType = { recordType: 1 }
 const classic: KeyedType = { recordType: 2 }
@@ -112,8 +113,8 @@ describe('Group commit', () => {
     const address = await addressOfKey(page, '/a')
     // All at one instant, before any answer.
     const crowd = Array.from({ length: 240 }, () => count([{ counter: address, by: 1n }]))
-    expect(here.load.waiting).toBe(240)
-    expect(here.load.flushes).toBeGreaterThanOrEqual(2)
+    expect(countingLoad(here).waiting).toBe(240)
+    expect(countingLoad(here).flushes).toBeGreaterThanOrEqual(2)
     expect(await Promise.all(crowd)).toEqual(crowd.map(() => 'counted'))
     expect(await countOf('/a')).toBe(241n)
   })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
-import type { Batch, BatchRow } from '../../../../src/counters/write/apply-batch.ts'
-import { batchQueue, type QueuedBatch, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
+import type { Batch, BatchRow } from '../../../../src/counters/ledger/slots.ts'
+import { batchQueue, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
 
 /** Cloudflare's limits: bytes of a message and of a call, and messages in a call. */
 const MESSAGE_BYTES = 128_000
@@ -37,7 +37,7 @@ async function through(batch: Batch, counters: Iterable<CounterAddress>, fate: '
   const messages = queue.calls.flat()
   const read = messages.map(({ body, contentType }) => {
     expect(contentType).toBe('json')
-    return readMessage(body) as QueuedBatch
+    return readMessage(body) as Exclude<ReturnType<typeof readMessage>, string>
   })
   return { queue, read, rows: read.flatMap(({ batch }) => batch), named: read.flatMap(({ named }) => named) }
 }

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { isolateOf } from '../../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestWorker } from '../../../harness/worker.ts'
+import { readingLoad } from '../../../harness/worker-load.ts'
 import { Gate } from '../../gate.ts'
 import { rangesOfKeys } from '../../ranges-of-keys.ts'
 
@@ -26,7 +27,7 @@ describe('Reads at the same time', () => {
       const reading = Promise.all(Array.from({ length: 200 }, (_, i) => worker.fetch(paths[i % 4]!)))
       // A quarter of them are lists.
       const waiting = 150 + 50 * (await rangesOfKeys(['a', 'b'], db.ranges))
-      await expect.poll(() => isolateOf(worker.env).reads.load().waiting).toBe(waiting)
+      await expect.poll(() => readingLoad(...isolateOf(worker.env).reads.shared.values()).waiting).toBe(waiting)
       gate.open()
       const answers = await reading
       for (const answer of answers) {

@@ -1,0 +1,115 @@
+import type { Executor } from '../../database/database.ts'
+import { toDate } from '../../database/values.ts'
+import { ADJUSTMENTS_SUM, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
+import { random63 } from '../ids.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
+import { timeSql } from './totals.ts'
+
+export interface PeriodAmount extends CounterPlace {
+  amount: bigint
+}
+
+/** Added to the lane for amounts without an hour: the imported part of a day has its own rows. Larger than any lane. */
+export const IMPORT_LANE = 64n
+
+export const ADJUSTMENTS = { set: 1, import: 2 } as const
+export type AdjustmentKind = keyof typeof ADJUSTMENTS
+export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
+
+/** The periods of amounts of which the hour is known, or only the day. */
+const KNOWN = { hour: ['hour', 'day', 'month'], day: ['day', 'month'] } as const
+
+/**
+ * What a transaction adds to the history of counters of one range and of their types. Send it in the transaction that adds the same
+ * amounts to the totals, so that the history always accounts for the totals.
+ */
+export class HistoryAddition {
+  readonly #rangeLane: bigint
+  // Rows as SQL: integers and times, written into the statement (see applyBatch).
+  readonly #hours: string[] = []
+  readonly #days: string[] = []
+  readonly #adjustments: string[] = []
+  readonly #types = new Map<string, bigint>()
+
+  /** @param rangeLane the lane of the range in the history of types (`laneOf`) */
+  constructor(rangeLane: bigint) {
+    this.#rangeLane = rangeLane
+  }
+
+  /**
+   * Adds to the periods that contain an instant, of each counter and of its type.
+   * @param amounts in primary key order, the order of locks
+   * @param known what is known of the instant
+   * @param of `types`: not of the counters
+   */
+  add(amounts: readonly PeriodAmount[], at: Date, known: keyof typeof KNOWN = 'hour', of?: 'types'): void {
+    const starts = KNOWN[known].map((period) => [PERIODS[period], timeText(startOf(period, at))] as const)
+    // Summed first, because there are far more counters than types and periods.
+    const ofTypes = new Map<number, bigint>()
+    for (const counter of amounts) {
+      const { recordType, amount } = counter
+      if (amount === 0n) continue
+      if (of !== 'types') for (const [period, start] of starts) this.addToCounter(counter, period, start)
+      addTo(ofTypes, recordType, amount)
+    }
+    const lane = known === 'hour' ? this.#rangeLane : this.#rangeLane + IMPORT_LANE
+    for (const [recordType, amount] of ofTypes) {
+      for (const [period, start] of starts) this.addToType({ recordType, amount }, period, start, lane)
+    }
+  }
+
+  /**
+   * Adds adjustments, changes other than by counting: to the sums of the types, and a row of each counter.
+   * @param recorded of the rows; without it, there are none
+   */
+  adjust(adjustments: readonly PeriodAmount[], recorded?: { kind: AdjustmentKind; at: Date }): void {
+    const id = random63()
+    for (const adjustment of adjustments) {
+      const { recordType, recordId, amount } = adjustment
+      if (amount !== 0n) this.addToType(adjustment, ADJUSTMENTS_SUM, NO_PERIOD)
+      if (recorded === undefined) continue
+      const { kind, at } = recorded
+      this.#adjustments.push(`(${recordType},${recordId},${id},${ADJUSTMENTS[kind]},${timeSql(at)},${amount})`)
+    }
+  }
+
+  /** Adds to one row of a counter, without the periods around it. @param start as SQL writes it */
+  addToCounter({ recordType, recordId, amount }: PeriodAmount, period: number, start: string): void {
+    if (period === PERIODS.hour) this.#hours.push(`(${recordType},${recordId},'${start}',${amount})`)
+    else this.#days.push(`(${recordType},${recordId},${period},'${start}',${amount})`)
+  }
+
+  /** The same of a type. */
+  addToType(
+    { recordType, amount }: Omit<PeriodAmount, 'recordId'>,
+    period: number,
+    start: string,
+    lane = this.#rangeLane,
+  ): void {
+    addTo(this.#types, `${recordType},${period},'${start}',${lane}`, amount)
+  }
+
+  async send(transaction: Executor): Promise<void> {
+    // Sorted, so that no two transactions lock rows in opposite orders. Those of a counter are guarded by that of its total.
+    const types = [...this.#types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, sum]) => `(${key},${sum})`)
+    for (const [table, rows] of [
+      ['counter_history (record_type, record_id, period_start, count)', this.#hours],
+      ['counter_periods (record_type, record_id, period, period_start, count)', this.#days],
+      ['type_history (record_type, period, period_start, range_lane, count)', types],
+      ['counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)', this.#adjustments],
+    ] as const) {
+      const sql = `INSERT INTO ${table} VALUES ${rows.join(',')} ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
+      if (rows.length > 0) await transaction.execute(sql)
+    }
+  }
+}
+
+function addTo<Key>(sums: Map<Key, bigint>, key: Key, amount: bigint): void {
+  sums.set(key, (sums.get(key) ?? 0n) + amount)
+}
+
+/** The oldest hour in the history; `null` if there is none. */
+export async function readOldestHour(db: Executor): Promise<Date | null> {
+  const { rows } = await db.execute('SELECT MIN(period_start) AS oldest FROM counter_history')
+  return toDate(rows[0]?.oldest ?? null)
+}
