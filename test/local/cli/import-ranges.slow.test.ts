@@ -99,21 +99,4 @@ describe('An import into several ranges', () => {
     expect((await run('import', service, [file])).code).toBe(0)
     await isCounted(service)
   })
-
-  it('of a dated log counts every request once, with any number of ranges', async () => {
-    const first = await withRanges(4)
-    const file = join(folder, 'dated.log')
-    const lines = Array.from(
-      { length: 3_000 },
-      (_, i) => `192.0.2.1 - - [0${1 + (i % 9)}/Nov/2026:12:00:00 +0000] "GET /page/${i % 500} HTTP/1.1" 200 5 "-" "-"`,
-    )
-    await writeFile(file, `${lines.join('\n')}\n`)
-    const proxy = await WithholdingProxy.start(first.url, atEnd)
-    await interrupt('replay', proxy, ['--dated', file], { path: '/v1/imports', nth: 5, signal: 'SIGKILL' })
-    for (const service of [first, await withRanges(1, first), await withRanges(8, first)]) {
-      expect((await run('replay', service, ['--dated', file])).code).toBe(0)
-      const counts = await service.counts('page_view')
-      expect([counts.size, new Set(counts.values())]).toEqual([500, new Set([6n])])
-    }
-  })
 })

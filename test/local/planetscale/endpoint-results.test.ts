@@ -7,42 +7,6 @@ beforeAll(async () => {
   db = await emptyDatabase()
 })
 
-describe('An insert id', () => {
-  const insert = async (definition: string, values = '(NULL)') => {
-    await db.client.execute('DROP TABLE IF EXISTS ids')
-    await db.client.execute(`CREATE TABLE ids (id ${definition}`)
-    return db.client.execute(`INSERT INTO ids VALUES ${values}`)
-  }
-
-  it('is the id of the first row', async () => {
-    expect(await insert('INT AUTO_INCREMENT PRIMARY KEY)')).toMatchObject({ insertId: '1', rowsAffected: 1 })
-    expect(await db.client.execute('INSERT INTO ids VALUES (NULL), (NULL)')).toMatchObject({
-      insertId: '2',
-      rowsAffected: 2,
-    })
-  })
-
-  it.each([
-    ['BIGINT', '3000000000'],
-    ['BIGINT', '4294967296'],
-    ['BIGINT', '9007199254740991'],
-    ['BIGINT', '9007199254740993'],
-    ['BIGINT', '9223372036854775806'],
-    ['BIGINT UNSIGNED', '9223372036854775809'],
-    ['BIGINT UNSIGNED', '18446744073709551613'],
-  ])('of a %s is exact at %s', async (type, start) => {
-    const { insertId } = await insert(`${type} AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = ${start}`)
-    expect(insertId).toBe(start)
-    expect(await db.value('SELECT id FROM ids')).toBe(start)
-  })
-
-  it('is 0 without AUTO_INCREMENT and after other statements', async () => {
-    expect(await insert('INT PRIMARY KEY)', '(7)')).toMatchObject({ insertId: '0', rowsAffected: 1 })
-    expect(await db.client.execute('SELECT id FROM ids')).toMatchObject({ insertId: '0' })
-    expect(await db.client.execute('DELETE FROM ids')).toMatchObject({ insertId: '0', rowsAffected: 1 })
-  })
-})
-
 describe('The affected rows', () => {
   const affected = async (sql: string) => (await db.client.execute(sql)).rowsAffected
   beforeEach(async () => {

@@ -121,47 +121,6 @@ describe('A transaction', () => {
     expect(await sumOf(db)).toBe('2')
   })
 
-  it('stays open after a lock wait times out', async () => {
-    const holder = await begun()
-    await holder.execute(add(2, 1))
-    const connection = await begun()
-    await connection.execute('SET SESSION innodb_lock_wait_timeout = 1')
-    await connection.execute(add(1, 1))
-    const error = await rejection(connection.execute(add(2, 1)))
-    expect(error).toMatchObject({
-      body: { code: 'DEADLINE_EXCEEDED' },
-      message: expect.stringContaining('(errno 1205)'),
-    })
-    await connection.execute('SET SESSION innodb_lock_wait_timeout = DEFAULT')
-    await connection.execute('COMMIT')
-    await holder.execute('ROLLBACK')
-    expect(await counts()).toEqual(['1', '0'])
-  })
-
-  it('is committed by another BEGIN', async () => {
-    const connection = await begun()
-    await connection.execute(add(1, 1))
-    await connection.execute('BEGIN')
-    expect(await countOf(db, 1)).toBe('1')
-    await connection.execute(add(1, 1))
-    await connection.execute('ROLLBACK')
-    expect(await countOf(db, 1)).toBe('1')
-  })
-
-  it('stays open after a rollback to a savepoint', async () => {
-    const connection = await begun()
-    await connection.execute(add(1, 1))
-    await connection.execute('SAVEPOINT here')
-    await connection.execute(add(1, 10))
-    await connection.execute('ROLLBACK TO SAVEPOINT here')
-    await connection.execute(add(2, 1))
-    await connection.execute('ROLLBACK TO here')
-    await connection.execute('RELEASE SAVEPOINT here')
-    expect(await countOf(db, 1)).toBe('0')
-    await connection.execute('COMMIT')
-    expect(await counts()).toEqual(['1', '0'])
-  })
-
   it('does not exist on the server before its first statement', async () => {
     const { session } = (await db.execute('BEGIN')).body
     await db.client.execute(add(1, 1))
@@ -215,15 +174,6 @@ describe('A transaction', () => {
       expect(body.session!.vitessSession).not.toHaveProperty('inTransaction')
     }
     expect(await countOf(db, 1)).toBe('0')
-  })
-
-  it('runs in parallel with another one that writes other rows', async () => {
-    const work = (id: number) =>
-      db.client.transaction(async (transaction) => {
-        for (let times = 0; times < 20; times++) await transaction.execute(add(id, 1))
-      })
-    await Promise.all([work(1), work(2)])
-    expect(await counts()).toEqual(['20', '20'])
   })
 
   it('refuses a second statement while one runs, even COMMIT and ROLLBACK', async () => {
