@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { isolateOf } from '../../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { rangesOfKeys } from '../../../harness/keys-of-ranges.ts'
 import { TestWorker } from '../../../harness/worker.ts'
 import { Gate } from '../../gate.ts'
-import { rangesOfKeys } from '../../ranges-of-keys.ts'
 
 let db: TestDatabase
 let worker: TestWorker
