@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config'
  *
  *   npm test            every file except *.slow.test.ts: about 2.5 minutes on 2 cores
  *   npm run test:all    every file
- *   npm run test:vitess database and worker, except NOT_ON_VITESS, on the vtgate that VITESS_URL names
+ *   npm run test:vitess database, worker and faults, except NOT_ON_VITESS, on the vtgate that VITESS_URL names
  *
  * A file is slow if it takes more than 5 seconds by itself on an idle machine and need not run on MariaDB, or more than 10.
  * Everything in faults/ is slow, and everything in browser/ but one test.
@@ -46,6 +46,7 @@ const NOT_ON_VITESS = [
   'database/counters/rollup/{roll-up-scale,steady-load}',
   'database/counters/write/{group-commit,group-commit-leaders,group-commit-queue,queue-consumer}',
   'database/counters/{budgets,ranges}',
+  'faults/{all-faults-at-once,client-disconnects,invented-keys,killed-database,outage,shared-reads,site-visitors}',
   'worker/{base-path,slotted-counter}',
   'worker/{config,openapi}/*',
   'worker/counters/read/totals-cache',

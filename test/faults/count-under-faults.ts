@@ -15,7 +15,7 @@ const SETTINGS = { ...VISITS, PLAN: 'paid' }
 /** How much to count, and what else goes wrong meanwhile. */
 export interface FaultsOptions {
   increments: number
-  more: (world: background.World, expected: ExpectedCounts) => Promise<unknown>
+  more?: (world: background.World, expected: ExpectedCounts) => Promise<unknown>
 }
 
 /**
@@ -57,7 +57,7 @@ export async function countUnderFaults(db: FaultyDatabase, { increments, more }:
     background.readAllTheTime(world, expected),
     background.adjustAllTheTime(world, expected),
     background.pruneAllTheTime(world, pruner),
-    more(world, expected).finally(end),
+    more?.(world, expected).finally(end),
   ])
   await settleAndCheck({ db, isolates, network, expected })
   console.log({ ...expected.number, increments: expected.increments, pruned: pruner.deleted })

@@ -35,8 +35,6 @@ export interface LoadOptions {
   enough: () => boolean
   /** Milliseconds between the beginnings of two requests of a client. Default: none. */
   everyMs?: number
-  /** Milliseconds within which each request must be answered. */
-  answerMs?: number
   /** Requests with an idempotency key, which the client repeats until they are acknowledged. */
   keyed?: number
   /** Visits of a type that counts each visitor once. */
@@ -68,12 +66,10 @@ export async function load(options: LoadOptions): Promise<void> {
 }
 
 async function countOnce(options: LoadOptions): Promise<void> {
-  const { random, expected, isolates, answerMs } = options
+  const { random, expected, isolates } = options
   if (random.chance(options.visits ?? 0)) return visit(options)
   if (random.chance(options.pairs ?? 0)) return hitBoth(options)
-  const drawn = draw(options)
-  const message = answerMs === undefined ? drawn.message : { ...drawn.message, answerMs }
-  const { increments } = drawn
+  const { message, increments } = draw(options)
   if (message.headers !== undefined && random.chance(options.keyed ?? 0)) {
     return sendUntilAcknowledged(options, message, increments)
   }
@@ -114,21 +110,21 @@ function draw({ random, pixels = 0 }: LoadOptions): { message: Message; incremen
   }
 }
 
-async function visit({ random, expected, isolates, answerMs = 40_000 }: LoadOptions): Promise<void> {
+async function visit({ random, expected, isolates }: LoadOptions): Promise<void> {
   const visited: Increment = { type: 'visit', key: `/visited/${random.between(1, VISITED)}`, by: 1 }
   const address = `198.51.100.${random.between(1, VISITORS)}`
-  const fate = await sendVisit(random.pick(isolates).url, { ...fromAddress(address, hitOf(visited)), answerMs })
+  const message = { ...fromAddress(address, hitOf(visited)), answerMs: 40_000 }
+  const fate = await sendVisit(random.pick(isolates).url, message)
   if (fate !== 'duplicate') expected.recordVisit(address, visited, fate)
 }
 
 async function hitBoth(options: LoadOptions): Promise<void> {
-  const { random, expected, isolates, pixels = 0, answerMs } = options
+  const { random, expected, isolates, pixels = 0 } = options
   const key = random.chance(0.5) ? `/both/${randomUUID()}` : `/both/${random.between(1, HOT)}`
   const view: Increment = { type: 'view', key, by: 1 }
   const network = Array.from({ length: 3 }, () => random.between(0, 65_535).toString(16))
   const hit = fromAddress(`2001:${network.join(':')}::1`, random.chance(pixels) ? pixelOf(view) : hitOf(view))
-  const message = answerMs === undefined ? hit : { ...hit, answerMs }
-  const fate = await send(random.pick(isolates).url, ...leaving(options, message))
+  const fate = await send(random.pick(isolates).url, ...leaving(options, hit))
   expected.recordPair({ ...view, type: 'visit' }, view, fate)
   if (!isAcknowledged(fate)) await backOff(random)
 }

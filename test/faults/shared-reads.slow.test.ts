@@ -11,9 +11,6 @@ const READ = /FROM counters/
 const B = '/b18'
 /** Most queries of one isolate that are in flight at a time. */
 const MOST_QUERIES = 6
-/** Rounds in which every read must be answered, and the most rounds until there have been so many. */
-const ROUNDS = 4
-const MOST_ROUNDS = 20
 /** Reads that wait to share the next query, from clients that leave and from clients that stay. */
 const LEAVING = 60
 const STAYING = 4
@@ -50,35 +47,6 @@ describe('Reads that share queries', () => {
     return { status: response.status, count }
   }
   const nothingLeft = () => isolate.until(({ reads: { waiting, queries } }) => waiting === 0 && queries === 0)
-
-  it('are all answered, 500 at a time, including lists and badges', async () => {
-    await db.behave({ latencyMs: 20 })
-    const reads = [
-      ...Array.from({ length: 210 }, () => [`/v1/counters/page_view/${encodeURIComponent(B)}`, { count: 5 }] as const),
-      ...Array.from({ length: 210 }, () => ['/v1/counters/page_view/%2Fa', { count: 3 }] as const),
-      ...Array.from({ length: 40 }, () => {
-        const counters = [{ count: 3 }, { count: 0 }, { count: 5 }]
-        return [`/v1/counters/page_view?key=/a&key=/none&key=${B}`, { counters }] as const
-      }),
-      ...Array.from({ length: 40 }, () => ['/badge/page_view/%2Fa.json', { count: 3 }] as const),
-    ]
-    // A machine that stalls for longer than a query may take makes the Worker refuse a round. No answer may be wrong.
-    let answered = 0
-    for (let rounds = 0; answered < ROUNDS; rounds++) {
-      expect(rounds).toBeLessThan(MOST_ROUNDS)
-      const answers = await Promise.all(
-        reads.map(async ([path, expected]) => {
-          const response = await ask(path)
-          const answer = await response.json()
-          const refused = response.status === 503
-          expect(answer).toMatchObject(refused ? { code: 'database_unavailable' } : expected)
-          return !refused
-        }),
-      )
-      if (answers.every(Boolean)) answered++
-    }
-    await nothingLeft()
-  })
 
   /** Reads, and the clients that leave when told to. */
   interface Arrangement {

@@ -4,12 +4,12 @@ import type { QueueProducer } from '../../src/counters/write/queue.ts'
 import { isolateOf } from '../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { expectProblem } from '../harness/expect-problem.ts'
+import { rangesOfKeys } from '../harness/keys-of-ranges.ts'
 import { deliver, sumOf, type Taken, TestQueue } from '../harness/local-queues.ts'
 import { stopClock } from '../harness/stopped-clock.ts'
 import { TestWorker } from '../harness/worker.ts'
 import { countingLoad } from '../harness/worker-load.ts'
 import { Gate } from './gate.ts'
-import { rangesOfKeys } from './ranges-of-keys.ts'
 
 const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'] },

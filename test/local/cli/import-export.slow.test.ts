@@ -100,44 +100,6 @@ describe('npm run import and npm run export', () => {
     expect((await third.counts('page_view')).get('/more')).toBe(2n)
   })
 
-  it('An import that is killed repeatedly, anywhere, and then completed is exact', async () => {
-    const service = await startService()
-    const expected = new Map<string, bigint>()
-    const rows = Array.from({ length: 6_000 }, (_, i) => {
-      const [key, count] = [`/killed/${i % 2_500}`, (i % 17) - 3]
-      expected.set(key, (expected.get(key) ?? 0n) + BigInt(count))
-      return `page_view,${key},${count},${i % 3 ? '2026-11-01' : ''}`
-    })
-    const file = join(folder, 'killed.csv')
-    await writeFile(file, `type,key,count,day\n${rows.join('\n')}\n`)
-    await service.slowDown(15)
-    const proxy = await WithholdingProxy.start(service.url, atEnd)
-    // Each kill comes before the answer to one of six requests: at any point of the Worker's work on it, or after that.
-    const kills = [1, 2, 3, 5, 6]
-    for (const nth of kills) {
-      const { code } = await interrupt(
-        'import',
-        proxy,
-        [file],
-        { path: '/v1/imports', nth, signal: 'SIGKILL' },
-        () => new Promise((done) => setTimeout(done, Math.random() * 400)),
-      )
-      expect(code).toBeNull()
-      // Counting goes on in the meantime.
-      await service.call('POST', '/v1/counters/page_view/%2Fkilled%2F0', { by: 1 })
-      await service.call('POST', '/v1/rollup')
-    }
-    expect(await run('import', service, [file])).toMatchObject({ code: 0 })
-    await service.slowDown(0)
-    expected.set('/killed/0', expected.get('/killed/0')! + BigInt(kills.length))
-    expect(await service.counts('page_view')).toEqual(expected)
-    expect(await run('import', service, [file])).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('6000 of them'),
-    })
-    expect(await service.counts('page_view')).toEqual(expected)
-  })
-
   it('An export that is interrupted or fails writes no file, and the next one is complete', async () => {
     const service = await startService()
     const counters = (from: number) =>

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
-import { rangeOf } from '../../../src/counters/ranges.ts'
+import { countersInRange } from '../../harness/keys-of-ranges.ts'
 import { atEndOfSuite, stateDirectory } from '../npm-script.ts'
 import { WithholdingProxy } from '../withholding-proxy.ts'
 import { type Service, transferCommands } from './transfer-commands.ts'
@@ -36,16 +35,6 @@ describe('An import into several ranges', () => {
     return { file, counted, isCounted }
   }
 
-  /** Keys whose counters are in the upper three of four ranges. */
-  async function upperKeys(count: number): Promise<string[]> {
-    const keys: string[] = []
-    for (let i = 0; keys.length < count; i++) {
-      const { recordId } = await addressOfKey({ recordType: 1 }, `/upper/${i}`)
-      if (rangeOf(recordId, 4) > 0) keys.push(`/upper/${i}`)
-    }
-    return keys
-  }
-
   it.each([2, 4, 16])('of %i is complete, and the same command again adds nothing', async (ranges) => {
     const service = await withRanges(ranges)
     const { file, isCounted } = await writeRows(`whole-${ranges}`, 2_500)
@@ -66,7 +55,8 @@ describe('An import into several ranges', () => {
     const first = await withRanges(before)
     const [second, third] = [await withRanges(after, first), await withRanges(last, first)]
     const proxy = await WithholdingProxy.start(first.url, atEnd)
-    const upper = await upperKeys(80)
+    // In the upper three of four ranges.
+    const upper = (await countersInRange('/upper/', 80, 4, (range) => range > 0)).map(({ name }) => name)
     const files = [
       await writeRows(`killed-${before}-${after}`, 2_200),
       await writeRows(`few-${before}-${after}`, 160, (i) => upper[i % 80]!),
@@ -98,22 +88,5 @@ describe('An import into several ranges', () => {
     )
     expect((await run('import', service, [file])).code).toBe(0)
     await isCounted(service)
-  })
-
-  it('of a dated log counts every request once, with any number of ranges', async () => {
-    const first = await withRanges(4)
-    const file = join(folder, 'dated.log')
-    const lines = Array.from(
-      { length: 3_000 },
-      (_, i) => `192.0.2.1 - - [0${1 + (i % 9)}/Nov/2026:12:00:00 +0000] "GET /page/${i % 500} HTTP/1.1" 200 5 "-" "-"`,
-    )
-    await writeFile(file, `${lines.join('\n')}\n`)
-    const proxy = await WithholdingProxy.start(first.url, atEnd)
-    await interrupt('replay', proxy, ['--dated', file], { path: '/v1/imports', nth: 5, signal: 'SIGKILL' })
-    for (const service of [first, await withRanges(1, first), await withRanges(8, first)]) {
-      expect((await run('replay', service, ['--dated', file])).code).toBe(0)
-      const counts = await service.counts('page_view')
-      expect([counts.size, new Set(counts.values())]).toEqual([500, new Set([6n])])
-    }
   })
 })

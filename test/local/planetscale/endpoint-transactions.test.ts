@@ -1,6 +1,14 @@
 import { type Connection, connect } from '@planetscale/database'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { add, countersDatabase, countOf, type EndpointDatabase, rejection, sumOf } from './endpoint-database.ts'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import {
+  add,
+  countersDatabase,
+  countOf,
+  directConnection,
+  type EndpointDatabase,
+  rejection,
+  sumOf,
+} from './endpoint-database.ts'
 
 const connectionId = async (connection: Pick<Connection, 'execute'>) =>
   Object.values((await connection.execute('SELECT CONNECTION_ID() AS id')).rows[0]!)[0] as string
@@ -121,47 +129,6 @@ describe('A transaction', () => {
     expect(await sumOf(db)).toBe('2')
   })
 
-  it('stays open after a lock wait times out', async () => {
-    const holder = await begun()
-    await holder.execute(add(2, 1))
-    const connection = await begun()
-    await connection.execute('SET SESSION innodb_lock_wait_timeout = 1')
-    await connection.execute(add(1, 1))
-    const error = await rejection(connection.execute(add(2, 1)))
-    expect(error).toMatchObject({
-      body: { code: 'DEADLINE_EXCEEDED' },
-      message: expect.stringContaining('(errno 1205)'),
-    })
-    await connection.execute('SET SESSION innodb_lock_wait_timeout = DEFAULT')
-    await connection.execute('COMMIT')
-    await holder.execute('ROLLBACK')
-    expect(await counts()).toEqual(['1', '0'])
-  })
-
-  it('is committed by another BEGIN', async () => {
-    const connection = await begun()
-    await connection.execute(add(1, 1))
-    await connection.execute('BEGIN')
-    expect(await countOf(db, 1)).toBe('1')
-    await connection.execute(add(1, 1))
-    await connection.execute('ROLLBACK')
-    expect(await countOf(db, 1)).toBe('1')
-  })
-
-  it('stays open after a rollback to a savepoint', async () => {
-    const connection = await begun()
-    await connection.execute(add(1, 1))
-    await connection.execute('SAVEPOINT here')
-    await connection.execute(add(1, 10))
-    await connection.execute('ROLLBACK TO SAVEPOINT here')
-    await connection.execute(add(2, 1))
-    await connection.execute('ROLLBACK TO here')
-    await connection.execute('RELEASE SAVEPOINT here')
-    expect(await countOf(db, 1)).toBe('0')
-    await connection.execute('COMMIT')
-    expect(await counts()).toEqual(['1', '0'])
-  })
-
   it('does not exist on the server before its first statement', async () => {
     const { session } = (await db.execute('BEGIN')).body
     await db.client.execute(add(1, 1))
@@ -217,15 +184,6 @@ describe('A transaction', () => {
     expect(await countOf(db, 1)).toBe('0')
   })
 
-  it('runs in parallel with another one that writes other rows', async () => {
-    const work = (id: number) =>
-      db.client.transaction(async (transaction) => {
-        for (let times = 0; times < 20; times++) await transaction.execute(add(id, 1))
-      })
-    await Promise.all([work(1), work(2)])
-    expect(await counts()).toEqual(['20', '20'])
-  })
-
   it('refuses a second statement while one runs, even COMMIT and ROLLBACK', async () => {
     const holder = await begun()
     await holder.execute(add(1, 100))
@@ -272,5 +230,77 @@ describe('A transaction', () => {
     await db.client.execute(add(1, 10))
     expect(await countOf(db, 1)).toBe('10')
     expect((await db.execute('COMMIT', session)).body.error?.code).toBe('ABORTED')
+  })
+})
+
+/** Milliseconds after which these tests have a transaction ended. Nothing must happen within them. */
+const LIMIT_MS = 300
+
+describe('A transaction that takes longer than its limit', () => {
+  const TOO_OLD = /code = Aborted desc = transaction \S+: ended at \S+ \(exceeded timeout: 0.3s\) \(CallerID/
+  let db: EndpointDatabase
+
+  beforeEach(async () => {
+    db = await countersDatabase()
+  })
+
+  it('is ended: its locks are released, and its COMMIT fails without writing anything', async () => {
+    // The limit of PlanetScale.
+    expect((await db.behave({})).transactionMs).toBe(20_000)
+    await db.behave({ transactionMs: LIMIT_MS })
+    const began = performance.now()
+    const session = await db.begin(add(1, 5))
+    await db.client.execute(add(1, 1))
+    expect(performance.now() - began).toBeGreaterThan(LIMIT_MS - 1)
+    for (const sql of ['SELECT count FROM counters', 'COMMIT', 'COMMIT']) {
+      const { status, body } = await db.execute(sql, session)
+      expect({ status, code: body.error?.code }).toEqual({ status: 200, code: 'ABORTED' })
+      expect(body.error?.message).toMatch(TOO_OLD)
+      expect(body.session!.vitessSession).not.toHaveProperty('inTransaction')
+    }
+    expect(await countOf(db, 1)).toBe('1')
+  })
+
+  it('fails through the driver, whose ROLLBACK causes no further error', async () => {
+    await db.behave({ transactionMs: LIMIT_MS })
+    const failed = db.client.transaction(async (transaction) => {
+      await transaction.execute(add(1, 5))
+      await db.client.execute(add(1, 1))
+    })
+    const error = await rejection(failed)
+    expect(error).toMatchObject({ status: 400, body: { code: 'ABORTED' }, message: expect.stringMatching(TOO_OLD) })
+    expect(await countOf(db, 1)).toBe('1')
+  })
+
+  it('is ended even in the middle of a statement, which is answered', async () => {
+    const holder = await directConnection(db.name)
+    onTestFinished(() => holder.end())
+    await holder.query('BEGIN')
+    await holder.query(add(2, 100))
+    const session = await db.begin(add(1, 5))
+    // The database server itself would let it wait longer.
+    await db.behave({ transactionMs: LIMIT_MS })
+    const { body } = await db.execute(add(2, 5), session)
+    expect(body.error).toMatchObject({ code: 'CANCELED', message: expect.stringMatching(/desc = \(errno 3024\)/) })
+    // Its own lock is released while the other row is still locked.
+    await db.client.execute(add(1, 1))
+    expect(await countOf(db, 1)).toBe('1')
+    await holder.query('ROLLBACK')
+    expect(await countOf(db, 2)).toBe('0')
+    const ended = await db.execute('COMMIT', body.session)
+    expect(ended.body.error).toMatchObject({
+      code: 'ABORTED',
+      message: expect.stringMatching(/ended at \S+ \(unlocked closed connection\) \(CallerID/),
+    })
+    expect(ended.body.session!.vitessSession).not.toHaveProperty('inTransaction')
+  })
+
+  it('is ended when its time is up even if the answer to its first statement was lost', async () => {
+    await db.behave({ transactionMs: LIMIT_MS, faults: [{ action: 'cut-answer', match: 'UPDATE' }] })
+    const { session } = (await db.execute('BEGIN')).body
+    await rejection(db.execute(add(1, 5), session))
+    await db.execute('ROLLBACK', session)
+    await db.client.execute(add(1, 1))
+    expect(await countOf(db, 1)).toBe('1')
   })
 })

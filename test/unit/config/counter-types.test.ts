@@ -64,14 +64,6 @@ describe('COUNTERS', () => {
     ])
   })
 
-  it('must be tables with valid names', () => {
-    expect(problems({ COUNTERS: { '9 a': { record_type: 7 } } })).toEqual([
-      expect.stringMatching(/^COUNTERS\.9 a must be letters/),
-    ])
-    expect(problems({ COUNTERS: 'x' })).toEqual([expect.stringMatching(/^COUNTERS must hold a table/)])
-    expect(problems({ HISTORY: 'x' })).toEqual(['HISTORY must be a table of settings'])
-  })
-
   it('must not have unknown settings', () => {
     expect(typeProblems({ pubic: true, slot: 1 })).toEqual([
       'COUNTERS.page_view.pubic is not known here',
@@ -217,12 +209,6 @@ describe('new_keys', () => {
       'COUNTERS.page_view.new_keys must be spelled as keys are counted: "/docs/*"',
     ])
     expect(typeProblems({ ...settings, new_keys: ['/blog/*'] })).toEqual([])
-  })
-})
-
-describe('new_keys_per_minute', () => {
-  it('may be "unlimited"', () => {
-    expect(typed({ record_type: 1, new_keys_per_minute: 'unlimited' })).toMatchObject({ newKeysPerMinute: null })
   })
 })
 

@@ -45,12 +45,6 @@ describe('options', () => {
       'HISTORY.hour_day is not known here',
     ])
   })
-
-  it.each([1, 'x', [], null])('that are %j where a table belongs are refused', (value) => {
-    expect(problems({ COUNTERS, HISTORY: value })).toEqual([expect.stringMatching(/^HISTORY /)])
-    expect(problems({ COUNTERS: value })).toEqual([expect.stringMatching(/^COUNTERS /)])
-    expect(problems({ COUNTERS: { page_view: value } })).toEqual([expect.stringMatching(/^COUNTERS\.page_view /)])
-  })
 })
 
 describe('BASE_PATH', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { expectProblem } from '../../harness/expect-problem.ts'
+import { countersInRange } from '../../harness/keys-of-ranges.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'
-import { keysOfOneRange } from '../ranges-of-keys.ts'
 
 stopClockOfFile()
 const { db, worker } = sharedWorker({
@@ -95,7 +95,7 @@ describe('POST /v1/imports', () => {
 
   it('is refused as a whole if a counter would leave 64 bits', async () => {
     const largest = '9223372036854775807'
-    const [full, beside] = (await keysOfOneRange('large/', 2, db.ranges)) as [string, string]
+    const [full, beside] = (await countersInRange('large/', 2, db.ranges)).map(({ name }) => name) as [string, string]
     expect((await worker.bring([{ type: 'page_view', key: full, count: largest }])).status).toBe(200)
     const response = await worker.bring([
       { type: 'page_view', key: beside, count: 1 },
@@ -111,7 +111,7 @@ describe('POST /v1/imports', () => {
   it('lists none of its counters if it fails', async () => {
     await db.behave({ faults: [{ action: 'error', errno: 1114, match: 'INTO counter_adjustments', times: 100 }] })
     const response = await worker.bring(
-      (await keysOfOneRange('failed/', 2, db.ranges)).map((key) => ({ type: 'page_view', key, count: 1 })),
+      (await countersInRange('failed/', 2, db.ranges)).map(({ name }) => ({ type: 'page_view', key: name, count: 1 })),
     )
     await db.behave()
     await expectProblem(response, 503, 'database_unavailable')

@@ -145,24 +145,3 @@ describe('GET /v1/metrics', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 })
-
-describe('The parser of this test', () => {
-  it.each([
-    ['no end', '# TYPE a gauge\na 1\n'],
-    ['no line feed after the end', '# TYPE a gauge\na 1\n# EOF'],
-    ['an empty line', '# TYPE a gauge\n\na 1\n# EOF\n'],
-    ['a comment', '# TYPE a gauge\n# a\na 1\n# EOF\n'],
-    ['two spaces', '# TYPE a gauge\na  1\n# EOF\n'],
-    ['a quotation mark', '# TYPE a gauge\na{b="""} 1\n# EOF\n'],
-    ['a lone backslash', '# TYPE a gauge\na{b="\\x"} 1\n# EOF\n'],
-    ['a comma at the end', '# TYPE a gauge\na{b="c",} 1\n# EOF\n'],
-    ['a label twice', '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n'],
-    ['a sample twice', '# TYPE a gauge\na{b="c"} 1\na{b="c"} 2\n# EOF\n'],
-    ['a family in two places', '# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\n# HELP a b\n# EOF\n'],
-    ['another unit than the suffix', '# TYPE a_bytes gauge\n# UNIT a_bytes seconds\na_bytes 1\n# EOF\n'],
-    ['the suffix of a counter', '# TYPE a_total gauge\na_total 1\n# EOF\n'],
-    ['no number', '# TYPE a gauge\na null\n# EOF\n'],
-  ])('refuses %s', (_, text) => {
-    expect(() => parseOpenMetrics(text)).toThrow()
-  })
-})

@@ -120,20 +120,6 @@ describe('A hit of a type that names another', () => {
     expect([await countOf('file', 'a.zip'), await countOf('visitor', 'a.zip')]).toEqual([1, 1])
   })
 
-  it('counts as often in both as there are visitors, if the first type counts each once, too', async () => {
-    const isolates = [worker, isolate(), isolate()]
-    await Promise.all(
-      Array.from({ length: 600 }, (_, i) =>
-        isolates[i % 3]!.fetch('/d/file/a.zip', {
-          headers: { 'CF-Connecting-IP': '203.0.113.9', 'User-Agent': `${AGENT} ${i % 200}` },
-        }),
-      ),
-    )
-    const visitors = await countOf('visitor', 'a.zip')
-    expect(visitors).toBeGreaterThan(10)
-    expect(await countOf('file', 'a.zip')).toBe(visitors)
-  })
-
   it('is not what the API does', async () => {
     await worker.api('POST', '/v1/counters/view/%2Fa', { by: 3 }, from('203.0.113.1'))
     await worker.api('POST', '/v1/increments', { increments: [{ type: 'view', key: '/a' }] }, from('203.0.113.1'))

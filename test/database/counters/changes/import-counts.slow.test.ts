@@ -3,18 +3,16 @@ import { KeyReused } from '../../../../src/counters/changes/change.ts'
 import { type ImportRow, importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import type { Database } from '../../../../src/database/database.ts'
-import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { interleaved } from '../../../harness/interleaved-database.ts'
-import { countOf, countOn, rollUpAt } from '../../../harness/moves.ts'
+import { countOf } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 import { WatchedNetwork } from '../../../harness/row-locks.ts'
+import { surely } from '../../../harness/surely.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
-const rolledUp = () => rollUpAt(db, AT, { pageSlots: 50, maxStatements: 100 })
 const counters = Array.from({ length: 5 }, (_, i): CounterAddress => {
   return {
     recordType: 1 + (i % 2),
@@ -45,17 +43,7 @@ afterEach(() => {
 })
 const bring = (rows: readonly ImportRow[] = ROWS, id = random63(), on: Database = db) =>
   importCounts(on, rows, { id, at: AT })
-/** Imports as a client does that repeats the request until it succeeds. */
-const bringSurely = async (rows: readonly ImportRow[], id: bigint, on: Database = db): Promise<unknown> => {
-  for (;;) {
-    try {
-      return await bring(rows, id, on)
-    } catch (error) {
-      // If some ranges have it already, the outcome is unknown.
-      if (!(error instanceof Overtaken) && !(error instanceof DatabaseFailure && error.retry)) throw error
-    }
-  }
-}
+const bringSurely = (rows: readonly ImportRow[], id: bigint, on: Database = db) => surely(() => bring(rows, id, on))
 const counts = (of: readonly CounterAddress[] = counters) => Promise.all(of.map((counter) => countOf(db, counter)))
 const sum = (of: string) => db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
 const expectAccounted = async () => {
@@ -90,27 +78,6 @@ describe('An import', () => {
       [2, '0'],
     ])
     expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(4n)
-    await expectAccounted()
-  })
-
-  it('from many clients at once, beside roll-ups of the same counters, counts once for each id', async () => {
-    const ids = [random63(), random63(), random63()]
-    const expected = SUMS.map((sum) => 3n * sum)
-    const count = async () => {
-      for (let i = 0; i < 60; i++) {
-        const counter = counters[i % 5]!
-        expected[i % 5]! += 1n
-        await countOn(db, counter, 1n)
-      }
-    }
-    const roll = async () => {
-      for (let i = 0; i < 15; i++) await rolledUp()
-    }
-    const imports = Array.from({ length: 4 }, () => ids).flat()
-    await Promise.all([count(), roll(), roll(), ...imports.map((id) => bringSurely(ROWS, id))])
-    expect(await counts()).toEqual(expected)
-    await rolledUp()
-    expect(await counts()).toEqual(expected)
     await expectAccounted()
   })
 

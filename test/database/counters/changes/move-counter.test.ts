@@ -8,6 +8,7 @@ import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { boundsOf } from '../../../../src/counters/ranges.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { searchCounters } from '../../../../src/counters/read/search.ts'
 import { moveRollUpPage, readRollUpPage } from '../../../../src/counters/rollup/roll-up-page.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
@@ -47,10 +48,9 @@ async function fill(counter: CounterAddress): Promise<void> {
     await countOn(db, counter, BigInt(day))
     await rollUpAt(db, daysAgo(day))
   }
-  const ledger = db
   const rows = [daysAgo(400), null].map((day) => ({ counter, count: 50n, day }))
-  await importCounts(ledger, rows, options())
-  await setCounter(ledger, counter, { count: 1_230n, ...options() })
+  await importCounts(db, rows, options())
+  await setCounter(db, counter, { count: 1_230n, ...options() })
   await countOn(db, counter, 3n)
   await rollUpAt(db)
   await countOn(db, counter, 9n)
@@ -305,6 +305,33 @@ describe('A counter that was never rolled up', () => {
     await move(merging, A, { kind: 'rename', target: C }).catch(() => {})
     expect(await countsOf(db, [A, B, C])).toEqual([0n, 7n, 0n])
     await rollUpAt(db)
+    await expectExact(db)
+  })
+})
+
+describe('A new counter, once a roll-up has read its page,', () => {
+  const listed = async () => {
+    const { counters } = await searchCounters(db, { recordType: 1 }, { prefix: '', after: null, limit: 9 })
+    return counters.map(({ key, count }) => [key, count])
+  }
+  const rollUpBeside = (work: () => Promise<unknown>) =>
+    rollUpAt(interleaved(db, /^INSERT (IGNORE )?INTO counter(s|_totals) /, work))
+
+  it('is not listed again if it is deleted', async () => {
+    await countOn(db, A, 5n)
+    expect(await rollUpBeside(() => move(db, A))).toMatchObject({ outcome: 'complete', moved: 0n })
+    expect(await listed()).toEqual([])
+    await expectExact(db)
+  })
+
+  it('can be renamed, and renamed back', async () => {
+    await countOn(db, A, 5n)
+    expect(await rollUpBeside(() => move(db, A, { kind: 'rename', target: B }))).toMatchObject({ outcome: 'complete' })
+    expect(await listed()).toEqual([[B.name, 5n]])
+    expect(await move(db, B, { kind: 'rename', target: A })).toBe('done')
+    expect(await listed()).toEqual([[A.name, 5n]])
+    await rollUpAt(db)
+    expect(await countsOf(db, [A, B])).toEqual([5n, 0n])
     await expectExact(db)
   })
 })

@@ -2,17 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
-import { prune } from '../../../../src/counters/old-rows.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
-import { NOT_KEPT, TestIsolate } from '../../../harness/isolate.ts'
 import { countOf, countOn, rollUpAt } from '../../../harness/moves.ts'
+import { surely } from '../../../harness/surely.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name: '/set' }
-/** Under load. */
-const SETS = 10
 
 let db: TestDatabase
 beforeEach(async () => {
@@ -24,16 +20,6 @@ afterEach(() => {
 const add = (by: bigint, counter = COUNTER) => countOn(db, counter, by)
 const set = async (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
   (await setCounter(on, counter, { count, id, at: new Date() })).outcome
-/** Sets as a client does that repeats the request, with the same key, until it succeeds. */
-const setSurely = async (count: bigint, id = random63()) => {
-  for (;;) {
-    try {
-      return await set(count, id)
-    } catch (error) {
-      if (!(error instanceof Overtaken)) throw error
-    }
-  }
-}
 const move = () => rollUpAt(db, new Date(), { pageSlots: 50, maxStatements: 100 })
 const count = (counter = COUNTER) => countOf(db, counter)
 /** The sum of what was counted and adjusted. The total must equal it. */
@@ -67,7 +53,8 @@ describe('Setting a counter', () => {
   it('to different values at once leaves one of them, and each change is recorded', async () => {
     await add(4n)
     const values = [10n, 20n, 30n, 40n]
-    await Promise.all(values.map((value) => setSurely(value)))
+    const ids = values.map(() => random63())
+    await Promise.all(values.map((value, i) => surely(() => set(value, ids[i]))))
     expect(values).toContain(await count())
     await move()
     expect(await accounted()).toBe(await count())
@@ -112,80 +99,5 @@ describe('Setting a counter', () => {
     expect(await set(-largest)).toBe('set')
     expect(await count()).toBe(-largest)
     expect(await accounted()).toBe(-largest)
-  })
-
-  it('under load ends at the set count plus all later increments', async () => {
-    const isolates = Array.from(
-      { length: 4 },
-      () => new TestIsolate(db.open({ deadlineMs: 30_000 }), { idempotencyHours: NOT_KEPT }),
-    )
-    // Each writer adds a different power, the largest that fits into a count, so that the count shows the number of increments of
-    // each. A writer that has used up its part of them waits for the next set, so all are still at work at the last one.
-    const MOST = 32_768n
-    const PART = MOST / BigInt(SETS + 1)
-    const writers = isolates.map((isolate, i) => ({ isolate, by: MOST ** BigInt(i), begun: 0n, acknowledged: 0n }))
-    let over = false
-    let nextSet = Promise.withResolvers<void>()
-    const write = async (writer: (typeof writers)[number]) => {
-      while (!over) {
-        if (writer.begun === PART * BigInt(checked + 1)) {
-          await nextSet.promise
-          continue
-        }
-        writer.begun++
-        await writer.isolate.count([{ counter: COUNTER, by: writer.by }])
-        writer.acknowledged++
-      }
-    }
-    const untilOver = async (work: () => Promise<unknown>) => {
-      while (!over) await work()
-    }
-    let checked = 0
-    const setAgainAndAgain = async () => {
-      while (checked < SETS) {
-        const before = writers.map(({ acknowledged }) => acknowledged)
-        await setSurely(-1_000n)
-        const after = writers.map(({ begun }) => begun)
-        const read = (await count()) + 1_000n
-        for (const [i, { by, begun }] of writers.entries()) {
-          // The number of this writer's increments in the count, on top of the set count.
-          const counted = (read / by) % MOST
-          // None of them was acknowledged before the set began.
-          expect(counted).toBeLessThanOrEqual(begun - before[i]!)
-          latest[i] = { most: before[i]!, least: after[i]! }
-        }
-        checked++
-        nextSet.resolve()
-        nextSet = Promise.withResolvers()
-      }
-      // Some increments must follow the last set.
-      const now = writers.map(({ acknowledged }) => acknowledged)
-      while (writers.some(({ acknowledged }, i) => acknowledged < now[i]! + 20n)) await count()
-    }
-    const latest: { most: bigint; least: bigint }[] = []
-    await Promise.all([
-      setAgainAndAgain().finally(() => {
-        over = true
-        nextSet.resolve()
-      }),
-      ...writers.map(write),
-      untilOver(move),
-      untilOver(move),
-      untilOver(() => prune(db, { pageSlots: 50, maxStatements: 10 })),
-    ])
-    for (const isolate of isolates) await isolate.settle()
-    const end = (await count()) + 1_000n
-    for (const [i, { by, begun, acknowledged }] of writers.entries()) {
-      expect(begun).toBe(acknowledged)
-      const counted = (end / by) % MOST
-      expect(counted).toBeGreaterThanOrEqual(acknowledged - latest[i]!.least)
-      expect(counted).toBeLessThanOrEqual(acknowledged - latest[i]!.most)
-      expect(counted).toBeGreaterThan(0n)
-    }
-    expect(checked).toBe(SETS)
-    await move()
-    expect((await count()) + 1_000n).toBe(end)
-    expect(await accounted()).toBe(await count())
-    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(BigInt(SETS))
   })
 })

@@ -12,6 +12,7 @@ import { beside } from '../../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { counterHistory, sumHistory } from '../../../harness/histories.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
+import { countersInRange } from '../../../harness/keys-of-ranges.ts'
 import { importAll, move, rollUpAt } from '../../../harness/moves.ts'
 
 const TYPE = { recordType: 1 } as const
@@ -41,10 +42,8 @@ const countedIn = async (some: readonly CounterAddress[]) =>
 const options = () => ({ id: random63(), at: NOW })
 /** A counter whose key begins with a text, in the same range as another one: only there can that one be moved. */
 const inRangeOf = async ({ recordId }: CounterAddress, text: string): Promise<CounterAddress> => {
-  for (let n = 0; ; n++) {
-    const counter = await addressOf(`${text}${n}`)
-    if (rangeOf(counter.recordId, db.ranges) === rangeOf(recordId, db.ranges)) return counter
-  }
+  const own = rangeOf(recordId, db.ranges)
+  return (await countersInRange(text, 1, db.ranges, (range) => range === own))[0]!
 }
 
 beforeEach(async () => {
@@ -61,10 +60,9 @@ describe('The sum of a prefix', () => {
     await count(counters, 3n)
     expect(await total(PREFIX)).toMatchObject({ total: 20n, pending: 12n })
     const [one, two, three] = counters as [CounterAddress, CounterAddress, CounterAddress]
-    const ledger = db
-    await setCounter(ledger, one, { count: 50n, ...options() })
+    await setCounter(db, one, { count: 50n, ...options() })
     const rows = [DAY, null].map((day) => ({ counter: two, count: 7n, day }))
-    await importCounts(ledger, rows, options())
+    await importCounts(db, rows, options())
     expect(await exactTotal(PREFIX)).toBe(await countedIn(withPrefix()))
     await move(db, three)
     const moved = await inRangeOf(one, 'app-moved')

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { countIn, type Reading } from '../../../../src/counters/read/read-counters.ts'
-import type { SharedReads } from '../../../../src/counters/shared-reads.ts'
-import type { TestDatabase } from '../../../harness/database.ts'
-import type { GatedDatabase } from '../../../harness/gated-database.ts'
+import { countIn, MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { SharedReads } from '../../../../src/counters/shared-reads.ts'
+import { Overloaded } from '../../../../src/counters/shared-work-state.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { GatedDatabase } from '../../../harness/gated-database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { rollUpAt } from '../../../harness/moves.ts'
 import { readingLoad } from '../../../harness/worker-load.ts'
-import { A, B, counter, countsRead, gatedDatabase, pause, readsWithin } from './gated-reads.ts'
 
 /** Milliseconds. Longer than anything takes on a busy machine. */
 const DEADLINE_MS = 30_000
@@ -16,16 +16,28 @@ const SHORT_DEADLINE_MS = 6_000
 /** Milliseconds of silence after which a sender counts as dead then. */
 const SILENCE_MS = SHORT_DEADLINE_MS + 600
 
+const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
+/** A counter that reads as 42, and one that reads as 5. */
+const [A, B] = [counter(1n), counter(2n ** 64n - 1n, 2)]
+/** Waits a moment, by the real clock. */
+const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
+
 describe('Shared reads', () => {
   let db: TestDatabase
   let gated: GatedDatabase
   let reads: SharedReads<Reading>
   const read = (...counters: CounterAddress[]) => reads.read(counters, () => {})
-  const countOf = (...counters: CounterAddress[]) => countsRead(reads, counters)
+  const countOf = async (...counters: CounterAddress[]) => (await read(...counters)).map(countIn)
+  /** Reads of an isolate that give up a query after some milliseconds. */
+  const readsWithin = (deadlineMs: number) =>
+    new SharedReads([gated], { deadlineMs, maxCounters: MAX_READ, read: readCounters })
 
   beforeEach(async () => {
-    ;({ db, gated } = await gatedDatabase())
-    reads = readsWithin(gated, DEADLINE_MS)
+    db = await freshDatabase()
+    await db.insert('totals', '(1, 1, 40, 3, NULL), (2, 1, 999, 1, NULL), (2, 18446744073709551615, 0, 1, NULL)')
+    await db.insert('slotted_counters', '(1, 1, 1, 2, 1, 0), (2, 18446744073709551615, 9, 5, 1, 0)')
+    gated = new GatedDatabase(db)
+    reads = readsWithin(DEADLINE_MS)
   })
   afterEach(() => {
     vi.restoreAllMocks()
@@ -47,13 +59,6 @@ describe('Shared reads', () => {
     vi.useRealTimers()
     return begun
   }
-
-  it('of one counter, 200 at once, need two statements: one for the first, and one for the others', async () => {
-    stopClock()
-    const readings = await Promise.all(Array.from({ length: 200 }, () => read(A)))
-    for (const found of readings) expect(found).toEqual([{ total: 40n, pending: 2n, rolledUpAt: null }])
-    expect(gated.sent).toHaveLength(2)
-  })
 
   it('of different counters and types share a statement, and each gets its own counters in its own order', async () => {
     stopClock()
@@ -140,7 +145,7 @@ describe('Shared reads', () => {
   })
 
   it('are answered by another query if the sender of theirs has died', async () => {
-    reads = readsWithin(gated, SHORT_DEADLINE_MS)
+    reads = readsWithin(SHORT_DEADLINE_MS)
     gated.lose(2)
     // The first two statements are lost. The third gets through.
     stopClock()
@@ -183,11 +188,55 @@ describe('Shared reads', () => {
   })
 
   it('are answered by another query if the clock is set back after their sender has died', async () => {
-    reads = readsWithin(gated, SHORT_DEADLINE_MS)
+    reads = readsWithin(SHORT_DEADLINE_MS)
     gated.lose(2)
     const [, , ...others] = beginAtOnce(21)
     await untilSent(2)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
     expect(await Promise.all(others)).toEqual(others.map(() => [42n]))
+  })
+
+  it('give up in time if one sender after another dies', async () => {
+    stopClock()
+    reads = readsWithin(400)
+    gated.lose(1_000)
+    const told: string[] = []
+    for (let i = 0; i < 40; i++) {
+      read(A).catch((error: Error) => told.push(error.message))
+    }
+    // Each sender dies. The other reads fail in time, by a clock that goes ten times as fast.
+    while (gated.sent.length + told.length < 40) {
+      await pause()
+      vi.setSystemTime(Date.now() + 50)
+    }
+    expect(gated.sent.length + told.length).toBe(40)
+    expect(new Set(told)).toEqual(new Set(['no query that this read could share was answered in time']))
+    // At most 21 can die within the 8 s that a read waits: one each 400 ms.
+    expect(told.length).toBeGreaterThanOrEqual(40 - 21)
+    gated.lose(0)
+    expect(await countOf(A)).toEqual([42n])
+  })
+
+  it('are refused if too many wait, and accepted again once these are answered', async () => {
+    stopClock()
+    const letGo = gated.close()
+    const waiting = Array.from({ length: 8_192 }, () => read(A))
+    await expect(read(A)).rejects.toThrow(Overloaded)
+    // Late enough for all of them to look seldom.
+    vi.setSystemTime(Date.now() + 1_000)
+    letGo()
+    await Promise.all(waiting)
+    expect(await countOf(A)).toEqual([42n])
+  })
+
+  it('of one counter are accepted while reads of many wait for as many counters as may', async () => {
+    stopClock()
+    const letGo = gated.close()
+    const thousand = (i: number) => Array.from({ length: 1_000 }, (_, j) => counter(BigInt(1_000 * i + j)))
+    const waiting = Array.from({ length: 20 }, (_, i) => read(...thousand(i)))
+    await expect(read(...thousand(20))).rejects.toThrow(Overloaded)
+    const one = read(A)
+    letGo()
+    await Promise.all([one, ...waiting])
   })
 })

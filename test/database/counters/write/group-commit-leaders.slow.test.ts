@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { addressOfKey, type CounterAddress, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import { rangeOf } from '../../../../src/counters/ranges.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'
@@ -9,6 +8,7 @@ import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { CircuitBreaker, withBreaker } from '../../../../src/database/retry-and-breaker.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, TestDelivery } from '../../../harness/fake-queues.ts'
+import { countersInRange } from '../../../harness/keys-of-ranges.ts'
 import { countsOf } from '../../../harness/moves.ts'
 import { countingLoad } from '../../../harness/worker-load.ts'
 
@@ -20,8 +20,6 @@ const PATIENCE_MS = 30_000
 const SILENCE_MS = DEADLINE_MS + 700
 /** Milliseconds that are longer than the breaker of a test is ever open. */
 const PUT_OFF_MS = 2_500
-
-const page: KeyedType = { recordType: 1 }
 
 /** A database that loses a statement, as if its sender had died when it sent it. */
 class DeadlyDatabase implements Executor {
@@ -70,11 +68,7 @@ describe('Leaders of a group commit', () => {
     counters.slice(each * i, each * (i + 1)).map((counter) => ({ counter, by: 1n }))
   const countOf = async (counter = a!) => (await countsOf(db, [counter]))[0]!
   /** Counters of one range, as a group commit gets them. */
-  const inFirstRange = async (count: number) => {
-    const keys = Array.from({ length: db.ranges * 2 * count + 20 }, (_, i) => `/${i}`)
-    const counters = await Promise.all(keys.map((key) => addressOfKey(page, key)))
-    return counters.filter(({ recordId }) => rangeOf(recordId, db.ranges) === 0).slice(0, count)
-  }
+  const inFirstRange = (count: number) => countersInRange('/', count, db.ranges)
   const pass = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
   /** Makes the clock stand still. */
   const stopClock = () => vi.spyOn(Date, 'now').mockReturnValue(Date.now())

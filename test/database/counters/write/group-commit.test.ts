@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { hash64 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
-import { type Increment, withKey } from '../../../../src/counters/write/increment-group.ts'
+import type { Increment } from '../../../../src/counters/write/increment-group.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countsOf } from '../../../harness/moves.ts'
 import { countingLoad } from '../../../harness/worker-load.ts'
@@ -27,12 +26,10 @@ describe('Group commit', () => {
       queue: null,
       ...overrides,
     })
-  const count = async (increments: readonly Increment[], { on = here, idempotencyKey = '' } = {}) =>
-    on.count(withKey(increments, idempotencyKey === '' ? undefined : await hash64(idempotencyKey)), {
-      waitUntil: (work) => leading.push(work),
-    })
-  const hit = async (key: string, { by = 1n, type = page, idempotencyKey = '', on = here } = {}) =>
-    count([{ counter: await addressOfKey(type, key), by }], { on, idempotencyKey })
+  const count = async (increments: readonly Increment[], on = here) =>
+    on.count(increments, { waitUntil: (work) => leading.push(work) })
+  const hit = async (key: string, { by = 1n, type = page, on = here } = {}) =>
+    count([{ counter: await addressOfKey(type, key), by }], on)
   const countOf = async (key: string, type = page) => (await countsOf(db, [await addressOfKey(type, key)]))[0]!
   const slotsOf = (key: string, type = page) =>
     addressOfKey(type, key).then(({ recordId }) =>
@@ -189,17 +186,5 @@ describe('Group commit', () => {
     await db.behave()
     await hit('/a')
     expect([await countOf('/a'), await slotsOf('/a')]).toEqual([2n, 1n])
-  })
-
-  it('counts once for an idempotency key, from several isolates, beside other hits and after roll-ups', async () => {
-    await Promise.all(
-      Array.from({ length: 10 }, (_, i) => hit('/a', { by: 3n, idempotencyKey: 'k', on: i % 2 ? here : isolate() })),
-    )
-    await hit('/a')
-    await db.arrange('UPDATE slotted_counters SET count = 0')
-    await hit('/a', { by: 3n, idempotencyKey: 'k' })
-    expect(await countOf('/a')).toBe(0n)
-    await hit('/a', { by: 3n, idempotencyKey: 'another' })
-    expect(await countOf('/a')).toBe(3n)
   })
 })

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { isolateOf } from '../../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { rangesOfKeys } from '../../../harness/keys-of-ranges.ts'
 import { TestWorker } from '../../../harness/worker.ts'
 import { readingLoad } from '../../../harness/worker-load.ts'
 import { Gate } from '../../gate.ts'
-import { rangesOfKeys } from '../../ranges-of-keys.ts'
 
 let db: TestDatabase
 let worker: TestWorker

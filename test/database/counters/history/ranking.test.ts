@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readRanking } from '../../../../src/counters/history/ranking.ts'
 import { selectionOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -57,6 +58,7 @@ describe('The ranking of a prefix', () => {
     ])
     expect(await ranked('a', YEAR, 3)).toEqual([`a/2: ${2n * MOST}`, ...['a0: 9', 'a: 9'].sort(byRecordId)])
     expect(await ranked('c', YEAR)).toEqual([])
+    expect(await ranked('', YEAR, 1)).toEqual([`a/2: ${2n * MOST}`])
   })
 
   it('of all time has the totals', async () => {
@@ -84,6 +86,25 @@ describe('The ranking of a prefix', () => {
     // Twelve months, and what is read beside them.
     await expect(ask(29 * 6)).resolves.toHaveLength(3)
     await expect(ask(29 * 6 - 1)).rejects.toThrow(TooManyKeys)
+  })
+})
+
+describe('The ranking of a type', () => {
+  it('lists the highest totals first, equal totals in a fixed order, and only totals above zero', async () => {
+    const db = await freshDatabase()
+    const ids = [1n, 2n, 3n, 4n, 5n, 6n, 2n ** 63n, 2n ** 64n - 1n]
+    const totals = [7n, 7n, 7n, 0n, -7n, -1n, 7n, 8n]
+    await ensureNames(
+      db,
+      ids.map((recordId) => ({ recordType: 1, recordId, name: `key ${recordId}` })),
+    )
+    for (const [index, id] of ids.entries()) await db.insert('totals', '(1, ?, ?, 1, NULL)', [id, totals[index]])
+    await db.insert('totals', '(2, 9, 100, 1, NULL)')
+    const keys = async (limit: number) =>
+      (await readRanking(db, { recordType: 1, name: '' }, null, { limit, hoursFrom: 0 })).map(({ name }) => name)
+    const listed = [2n ** 64n - 1n, 2n ** 63n, 3n, 2n, 1n].map((id) => `key ${id}`)
+    expect(await keys(100)).toEqual(listed)
+    expect(await keys(4)).toEqual(listed.slice(0, 4))
   })
 })
 
