@@ -9,7 +9,11 @@ import { counterOfFile } from './shipped-worker.ts'
 const HOUR_MS = 3_600_000
 
 const browser = chromiumOfFile()
-const counter = counterOfFile({ COUNTERS: { page_view: { record_type: 1, title: 'Page views', unit: 'views' } } })
+const counter = counterOfFile({
+  COUNTERS: { page_view: { record_type: 1, title: 'Page views', unit: 'views' } },
+  // Hours that are not kept count by their day in UTC.
+  HISTORY: { hour_days: 900 },
+})
 const session = sessionOfFile(browser, counter)
 
 const whole = (count: bigint | number) => count.toLocaleString('en-GB')
