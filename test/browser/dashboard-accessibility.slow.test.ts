@@ -58,6 +58,8 @@ describe('with the keyboard alone', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
+    // The page of a deleted counter gives way to that of its type.
+    await page.waitForSelector('main[data-page=overview]')
     await counter.has({ 'page_view /keys/one': 3, 'page_view /keys/two': 0 }, page)
   })
 
