@@ -79,36 +79,29 @@ export function selectionsOf({ by, zone, edges }: HistoryRange): Selection[] {
  * @param hoursFrom earlier hours are left out
  */
 export function rowsOf(selections: readonly Selection[], hoursFrom: number): Map<CalendarPeriod, Times[]> {
-  const kept = selections.flat().map(({ unit, from, to }) => {
-    return { unit, from: unit === 'hour' ? Math.max(from, hoursFrom) : from, to }
-  })
-  const byUnit = Map.groupBy(
-    kept.filter(({ from, to }) => from < to),
-    ({ unit }) => unit,
-  )
-  const joined = [...byUnit].map(([unit, runs]): [CalendarPeriod, Times[]] => {
+  const rows = new Map<CalendarPeriod, Times[]>()
+  for (const [unit, runs] of Map.groupBy(selections.flat(), ({ unit }) => unit)) {
     const times: Times[] = []
-    for (const { from, to } of runs.sort((a, b) => a.from - b.from)) {
+    for (const run of runs.sort((a, b) => a.from - b.from)) {
+      const from = unit === 'hour' ? Math.max(run.from, hoursFrom) : run.from
+      if (from >= run.to) continue
       const last = times.at(-1)
-      if (last === undefined || from > last.to) times.push({ from, to })
-      else last.to = Math.max(last.to, to)
+      if (last !== undefined && from <= last.to) last.to = Math.max(last.to, run.to)
+      else times.push({ from, to: run.to })
     }
-    return [unit, times]
-  })
-  return new Map(joined)
+    if (times.length > 0) rows.set(unit, times)
+  }
+  return rows
 }
+
+const nextStart = (unit: CalendarPeriod, at: number) =>
+  unit === 'month' ? monthsLater(at, 1) : at + (unit === 'day' ? DAY_MS : HOUR_MS)
 
 /** When the rows of a unit in some times start. */
 export function startsOf(unit: CalendarPeriod, times: readonly Times[]): number[] {
   const starts: number[] = []
   for (const { from, to } of times) {
-    for (
-      let at = from;
-      at < to;
-      at = unit === 'month' ? monthsLater(at, 1) : at + (unit === 'day' ? DAY_MS : HOUR_MS)
-    ) {
-      starts.push(at)
-    }
+    for (let at = from; at < to; at = nextStart(unit, at)) starts.push(at)
   }
   return starts
 }
@@ -121,8 +114,13 @@ export const noCounts = (): Counts => ({ hour: new Map(), day: new Map(), month:
 /** Adds up a selection. @param counts may have other rows, too */
 export function sumOf(selection: Selection, counts: Counts): bigint {
   let sum = 0n
-  for (const { unit, sign, ...times } of selection) {
-    for (const start of startsOf(unit, [times])) sum += sign * (counts[unit].get(start) ?? 0n)
+  for (const { unit, sign, from, to } of selection) {
+    const ofUnit = counts[unit]
+    if (ofUnit.size === 0) continue
+    for (let at = from; at < to; at = nextStart(unit, at)) {
+      const count = ofUnit.get(at)
+      if (count !== undefined) sum += sign * count
+    }
   }
   return sum
 }

@@ -46,10 +46,10 @@ export class HistoryAddition {
     const starts = KNOWN[known].map((period) => [PERIODS[period], timeText(startOf(period, at))] as const)
     // Summed first, because there are far more counters than types and periods.
     const ofTypes = new Map<number, bigint>()
-    for (const counter of amounts) {
-      const { recordType, amount } = counter
+    for (const { recordType, recordId, amount } of amounts) {
       if (amount === 0n) continue
-      if (of !== 'types') for (const [period, start] of starts) this.addToCounter(counter, period, start)
+      const counter = `${recordType},${recordId}`
+      if (of !== 'types') for (const [period, start] of starts) this.#addRow(counter, period, start, amount)
       addTo(ofTypes, recordType, amount)
     }
     const lane = known === 'hour' ? this.#rangeLane : this.#rangeLane + IMPORT_LANE
@@ -75,8 +75,12 @@ export class HistoryAddition {
 
   /** Adds to one row of a counter, without the periods around it. @param start as SQL writes it */
   addToCounter({ recordType, recordId, amount }: PeriodAmount, period: number, start: string): void {
-    if (period === PERIODS.hour) this.#hours.push(`(${recordType},${recordId},'${start}',${amount})`)
-    else this.#days.push(`(${recordType},${recordId},${period},'${start}',${amount})`)
+    this.#addRow(`${recordType},${recordId}`, period, start, amount)
+  }
+
+  #addRow(counter: string, period: number, start: string, amount: bigint): void {
+    if (period === PERIODS.hour) this.#hours.push(`(${counter},'${start}',${amount})`)
+    else this.#days.push(`(${counter},${period},'${start}',${amount})`)
   }
 
   /** The same of a type. */
