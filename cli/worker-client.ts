@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import pRetry, { AbortError } from 'p-retry'
-import type { KeyedType } from '../src/counters/keys/counter-address.ts'
+import type { KeyedType } from '../src/counters/keys/key-address.ts'
 
 const RETRIES = 8
 /** The longest `Retry-After` that is obeyed, in seconds. */

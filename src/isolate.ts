@@ -1,7 +1,7 @@
 import { BoundedMap } from './bounded-map.ts'
 import { readConfig } from './config/config.ts'
 import { type Bindings, ConfigurationError } from './config/read-settings.ts'
-import { AddressCache } from './counters/keys/counter-address.ts'
+import { AddressCache } from './counters/keys/key-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { Reads } from './counters/read/reads.ts'

@@ -1,4 +1,4 @@
-import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../src/counters/counter-address.ts'
 import type { Random } from './random.ts'
 import { numberOf, recordIdOf } from './spread-id.ts'
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../src/bounded-map.ts'
-import { type CounterAddress, counterId } from '../../src/counters/keys/counter-address.ts'
+import { type CounterAddress, counterId } from '../../src/counters/counter-address.ts'
 import { findNames, storeNames } from '../../src/counters/keys/names.ts'
 import { SharedReads } from '../../src/counters/shared-reads.ts'
 import { CommitByRange } from '../../src/counters/write/group-commit.ts'

@@ -2,7 +2,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { type Context, Hono } from 'hono'
 import type { Bindings as ProductBindings } from '../../src/config/read-settings.ts'
-import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../src/counters/counter-address.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
 import type { Database } from '../../src/database/database.ts'
 import { isolateOf, openConfigured } from '../../src/isolate.ts'

@@ -2,8 +2,8 @@
 // per request and responds after its commit.
 import { type Context, Hono } from 'hono'
 import type { Bindings } from '../../src/config/read-settings.ts'
+import type { CounterAddress } from '../../src/counters/counter-address.ts'
 import { random63 } from '../../src/counters/ids.ts'
-import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { applyBatch, type Batch } from '../../src/counters/ledger/slots.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
 import type { Database, Executor } from '../../src/database/database.ts'

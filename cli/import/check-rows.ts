@@ -1,4 +1,5 @@
-import { addressOfKey, counterId, type KeyedType } from '../../src/counters/keys/counter-address.ts'
+import { counterId } from '../../src/counters/counter-address.ts'
+import { addressOfKey, type KeyedType } from '../../src/counters/keys/key-address.ts'
 import { numberDigits } from '../exact-json.ts'
 import type { WorkerClient } from '../worker-client.ts'
 import { isCount } from './cell-values.ts'

@@ -1,4 +1,4 @@
-import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/counter-address.ts'
+import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/key-address.ts'
 import { isCount } from './cell-values.ts'
 import type { ImportRow } from './import-rows.ts'
 import { LineError } from './line-error.ts'

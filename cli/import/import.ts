@@ -1,6 +1,6 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import { InvalidArgumentError, Option, program } from 'commander'
-import type { KeyedType } from '../../src/counters/keys/counter-address.ts'
+import type { KeyedType } from '../../src/counters/keys/key-address.ts'
 import { commandName } from '../command-name.ts'
 import { exportPages } from '../export/export-pages.ts'
 import { type InputFile, openAgain } from '../input-file.ts'

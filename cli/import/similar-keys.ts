@@ -1,4 +1,4 @@
-import { SPELLINGS, type Spelling, spellingOf } from '../../src/counters/keys/counter-address.ts'
+import { SPELLINGS, type Spelling, spellingOf } from '../../src/counters/keys/key-address.ts'
 import { withoutQuery } from './daily-counts.ts'
 import { quoted } from './line-error.ts'
 

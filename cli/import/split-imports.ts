@@ -1,4 +1,4 @@
-import { addressOfKey, type KeyedType } from '../../src/counters/keys/counter-address.ts'
+import { addressOfKey, type KeyedType } from '../../src/counters/keys/key-address.ts'
 import { MAX_RANGES, rangeOf } from '../../src/counters/ranges.ts'
 import { configuredTypes, RefusedError, type WorkerClient } from '../worker-client.ts'
 

@@ -1,4 +1,4 @@
-import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/counter-address.ts'
+import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/key-address.ts'
 import { Bots } from '../../src/visits/bots.ts'
 import { destinationOf } from '../../src/visits/download.ts'
 import type { LoggedRequest } from './log-line.ts'

@@ -1,12 +1,5 @@
 import * as v from 'valibot'
-import {
-  byteLength,
-  isFolder,
-  MAX_KEY_BYTES,
-  pageKey,
-  SPELLINGS,
-  spellingOf,
-} from '../counters/keys/counter-address.ts'
+import { byteLength, isFolder, MAX_KEY_BYTES, pageKey, SPELLINGS, spellingOf } from '../counters/keys/key-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-key-budgets.ts'
 import { flag, integer, orNull, textThat } from '../schemas.ts'
 import type { TableOf } from './read-settings.ts'

@@ -1,7 +1,7 @@
 import type { Database, Executor } from '../database/database.ts'
 import { toBigInt, toDate, toText } from '../database/values.ts'
 import { earliest } from './calendar.ts'
-import type { CounterPlace } from './keys/counter-address.ts'
+import type { CounterPlace } from './counter-address.ts'
 import { rangeStarts } from './ranges.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Executor } from '../database/database.ts'
 import { toBigInt } from '../database/values.ts'
-import { type CounterPlace, counterId } from './keys/counter-address.ts'
+import { type CounterPlace, counterId } from './counter-address.ts'
 
 const SIGNED_LIMIT = 2n ** 63n
 

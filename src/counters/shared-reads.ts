@@ -1,7 +1,7 @@
 import type { Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { retrying } from '../database/retry-and-breaker.ts'
-import { type CounterAddress, counterId } from './keys/counter-address.ts'
+import { type CounterAddress, counterId } from './counter-address.ts'
 import { rangeOf, rowsByRange } from './ranges.ts'
 import { pause, SharedWork, type WaitUntil } from './shared-work-state.ts'
 

@@ -1,7 +1,7 @@
 import type { Context, Handler } from 'hono'
 import type * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
-import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
 import { toJson } from '../database/values.ts'
 import type { AnswerOf, None, Operation, Route } from '../openapi/contract.ts'
 import type { Caller } from '../service/caller.ts'

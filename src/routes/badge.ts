@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
-import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
+import { type CounterAddress, counterId } from '../counters/counter-address.ts'
 import { countIn, RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf, withinTime } from '../http/caller.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type CounterType, windowOf } from '../config/counter-types.ts'
-import { pageKey } from '../counters/keys/counter-address.ts'
+import { pageKey } from '../counters/keys/key-address.ts'
 import { countIn, readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/values.ts'

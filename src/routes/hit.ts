@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { Config } from '../config/config.ts'
-import { pageKey } from '../counters/keys/counter-address.ts'
+import { pageKey } from '../counters/keys/key-address.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
-import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { answerTo, reported } from '../http/problem-response.ts'

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { type CounterAddress, pageKey } from '../counters/keys/counter-address.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import { pageKey } from '../counters/keys/key-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
 import { endpoint } from '../http/endpoint.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { ConfigurationError } from '../config/read-settings.ts'
-import { SPELLINGS } from '../counters/keys/counter-address.ts'
+import { SPELLINGS } from '../counters/keys/key-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { MAX_COUNTED } from '../counters/rollup/roll-up.ts'
 import { ownerTokenProblems } from '../http/authorization.ts'

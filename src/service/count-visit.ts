@@ -1,5 +1,6 @@
 import { type CounterType, DEFAULT_WINDOWS } from '../config/counter-types.ts'
-import { type AddressCache, type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
+import { type CounterAddress, counterId } from '../counters/counter-address.ts'
+import type { AddressCache } from '../counters/keys/key-address.ts'
 import { type Increment, withKey } from '../counters/write/increment-group.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
 import type { Purpose } from '../visits/bots.ts'

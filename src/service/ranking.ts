@@ -1,6 +1,6 @@
+import type { RankedCounter } from '../counters/counter-address.ts'
 import { isIndexed, MAX_PUBLIC_RANKED_ROWS, MAX_RANKED, readRanking } from '../counters/history/ranking.ts'
 import type { Selection } from '../counters/history/selection.ts'
-import type { RankedCounter } from '../counters/keys/counter-address.ts'
 import { type KeysWithPrefix, MAX_PUBLIC_ROWS, TooManyKeys } from '../counters/keys/prefix.ts'
 import type { Caller } from './caller.ts'
 import { firstHour } from './history.ts'

@@ -1,6 +1,6 @@
 import type { CounterType } from '../config/counter-types.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
-import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import type { Question } from '../counters/read/kept-answers.ts'
 import { consistencyOf, countIn, type Reading, type RecentPeriod } from '../counters/read/read-counters.ts'
 import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../bounded-map.ts'
+import { type CounterAddress, counterId } from '../counters/counter-address.ts'
 import { hash63 } from '../counters/ids.ts'
-import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import type { WaitUntil } from '../counters/shared-work-state.ts'
 import { DAY_SECONDS, type Salts } from './salts.ts'
 

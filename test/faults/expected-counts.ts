@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest'
-import { counterId } from '../../src/counters/keys/counter-address.ts'
+import { counterId } from '../../src/counters/counter-address.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Fate } from './client.ts'

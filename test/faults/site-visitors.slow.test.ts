@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, it } from 'vitest'
+import { counterId } from '../../src/counters/counter-address.ts'
 import { hash64 } from '../../src/counters/ids.ts'
-import { counterId } from '../../src/counters/keys/counter-address.ts'
 import { fromAddress, hitOf, send } from './client.ts'
 import { isAcknowledged } from './expected-counts.ts'
 import { freshDatabase, nowAndThen, rollUpAll } from './faulty-database.ts'

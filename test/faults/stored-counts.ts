@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { counterId } from '../../src/counters/keys/counter-address.ts'
+import { counterId } from '../../src/counters/counter-address.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/values.ts'
 import { verifyAll } from '../harness/verify-all.ts'

@@ -1,7 +1,7 @@
+import type { CounterAddress } from '../../src/counters/counter-address.ts'
 import type { HistoryRange } from '../../src/counters/history/history-range.ts'
 import { countsOf, readCounterHistory, readSumHistory } from '../../src/counters/history/read-history.ts'
 import { selectionsOf } from '../../src/counters/history/selection.ts'
-import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import type { KeysWithPrefix } from '../../src/counters/keys/prefix.ts'
 import type { Executor } from '../../src/database/database.ts'
 

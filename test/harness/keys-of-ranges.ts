@@ -1,5 +1,6 @@
 import { inject } from 'vitest'
-import { addressOfKey, type CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../src/counters/keys/key-address.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 
 /** Counters whose keys begin with a text, of the ranges that are wanted: of the first one by default. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../src/counters/counter-address.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import type { TestDatabase } from './database.ts'
 

@@ -1,4 +1,4 @@
-import { byPrimaryKey } from '../../src/counters/keys/counter-address.ts'
+import { byPrimaryKey } from '../../src/counters/counter-address.ts'
 import type { Batch } from '../../src/counters/ledger/slots.ts'
 import { type Increment, withKey } from '../../src/counters/write/increment-group.ts'
 

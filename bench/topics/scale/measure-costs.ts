@@ -1,6 +1,6 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
+import { byPrimaryKey } from '../../../src/counters/counter-address.ts'
 import { random63 } from '../../../src/counters/ids.ts'
-import { byPrimaryKey } from '../../../src/counters/keys/counter-address.ts'
 import { findNames, storeNames } from '../../../src/counters/keys/names.ts'
 import { applyBatch } from '../../../src/counters/ledger/slots.ts'
 import { prune } from '../../../src/counters/old-rows.ts'

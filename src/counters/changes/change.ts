@@ -1,9 +1,9 @@
 import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/values.ts'
+import { byPrimaryKey, type CounterPlace, counterId } from '../counter-address.ts'
 import { readByCounter } from '../counters-sql.ts'
 import { hash64 } from '../ids.ts'
-import { byPrimaryKey, type CounterPlace, counterId } from '../keys/counter-address.ts'
 import { pendingSlotsOfKeySql } from '../ledger/slots.ts'
 import { type LockedCounter, lockCounters, Overtaken } from '../ledger/totals.ts'
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { startOf } from '../calendar.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { hash64 } from '../ids.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
 import { addToTotals, fitsTotal, outOfRange } from '../ledger/totals.ts'
 import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'

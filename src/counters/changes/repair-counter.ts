@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { PERIODS, startOf, timeText } from '../calendar.ts'
-import type { CounterAddress } from '../keys/counter-address.ts'
+import type { CounterAddress } from '../counter-address.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
 import { laneOf } from '../ranges.ts'
 import { counterMismatches, firstDayWithHours, type Mismatch, typeMismatches } from '../verify/verify-page.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import type { CounterAddress } from '../keys/counter-address.ts'
+import type { CounterAddress } from '../counter-address.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
 import { addToSlots, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal, outOfRange } from '../ledger/totals.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
-import type { RankedCounter } from '../keys/counter-address.ts'
+import type { RankedCounter } from '../counter-address.ts'
 import { beginsWithSql, checkPrefix, type KeysWithPrefix, ROWS_OF_KEY, TooManyKeys } from '../keys/prefix.ts'
 import { boundsOf } from '../ranges.ts'
 import { readRows } from './read-history.ts'

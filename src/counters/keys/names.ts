@@ -1,8 +1,8 @@
 import type { Database, Executor } from '../../database/database.ts'
+import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId } from '../counter-address.ts'
 import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
 import { newVersion } from '../ids.ts'
 import { rowsByRange } from '../ranges.ts'
-import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId } from './counter-address.ts'
 
 const MAX_PRUNED = 1_000
 

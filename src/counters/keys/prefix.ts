@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { hexOf } from '../../database/values.ts'
-import type { CounterAddress } from './counter-address.ts'
+import type { CounterAddress } from '../counter-address.ts'
 
 /** The most keys with a prefix whose counters are added up. */
 export const MAX_NAMES = 10_000

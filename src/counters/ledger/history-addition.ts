@@ -1,8 +1,8 @@
 import type { Executor } from '../../database/database.ts'
 import { toDate } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
+import type { CounterPlace } from '../counter-address.ts'
 import { random63 } from '../ids.ts'
-import type { CounterPlace } from '../keys/counter-address.ts'
 import { timeSql } from './totals.ts'
 
 export interface PeriodAmount extends CounterPlace {

@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
+import type { CounterPlace } from '../counter-address.ts'
 import { sameKeySql } from '../counters-sql.ts'
-import type { CounterPlace } from '../keys/counter-address.ts'
 
 /** A slot with what it holds, or what is added to it. */
 export interface PendingSlot {

@@ -1,9 +1,9 @@
 import type { Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
+import { type CounterPlace, counterId } from '../counter-address.ts'
 import { HOUR_SQL, placeOf } from '../counters-sql.ts'
 import { newVersion } from '../ids.ts'
-import { type CounterPlace, counterId } from '../keys/counter-address.ts'
 import { bytesSql } from '../keys/prefix.ts'
 
 /** A row of `counters` that a change has locked. */

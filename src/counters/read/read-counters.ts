@@ -1,6 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { type CounterAddress, counterId, distinct } from '../counter-address.ts'
 import {
   boundedPendingSql,
   counterListsSql,
@@ -12,7 +13,6 @@ import {
 } from '../counters-sql.ts'
 import { partsSql } from '../history/rows-sql.ts'
 import { type Selection, selectionOf, spanOf } from '../history/selection.ts'
-import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 
 export const MAX_READ = 1_000
 

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
-import { type CounterAddress, counterId } from '../keys/counter-address.ts'
+import { type CounterAddress, counterId } from '../counter-address.ts'
 import { type KeysWithPrefix, MAX_PUBLIC_ROWS } from '../keys/prefix.ts'
 import { SharedReads } from '../shared-reads.ts'
 import type { WaitUntil } from '../shared-work-state.ts'

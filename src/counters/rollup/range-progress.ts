@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
 import type { Cursor } from '../background-runs.ts'
-import { byPrimaryKey } from '../keys/counter-address.ts'
+import { byPrimaryKey } from '../counter-address.ts'
 import { Overtaken } from '../ledger/totals.ts'
 import { boundsOf } from '../ranges.ts'
 import { moveRollUpPage, type RollUpPage, readRollUpPage } from './roll-up-page.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseFailure } from '../../database/errors.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { random63 } from '../ids.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import type { Batch, BatchRow } from '../ledger/slots.ts'
 import { type Overloaded, pause, type WaitUntil } from '../shared-work-state.ts'
 

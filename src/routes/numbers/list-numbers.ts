@@ -1,7 +1,7 @@
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
+import type { CounterAddress, CounterPlace } from '../../counters/counter-address.ts'
 import { readRows } from '../../counters/history/read-history.ts'
 import { type Selection, selectionOf, selectionsOf } from '../../counters/history/selection.ts'
-import type { CounterAddress, CounterPlace } from '../../counters/keys/counter-address.ts'
 import { readCounters } from '../../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
 import { toJsonNumber } from '../../database/values.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { byPrimaryKey, type CounterAddress } from '../../../src/counters/counter-address.ts'
 import { random63 } from '../../../src/counters/ids.ts'
-import { byPrimaryKey, type CounterAddress } from '../../../src/counters/keys/counter-address.ts'
 import { prune } from '../../../src/counters/old-rows.ts'
 import { rangeOf, rowsByRange } from '../../../src/counters/ranges.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'

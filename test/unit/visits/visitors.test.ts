@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../src/counters/counter-address.ts'
 import { AGENT_CLASSES, Visitors } from '../../../src/visits/visitors.ts'
 
 /** A salt for each day, as isolates agree on it. */

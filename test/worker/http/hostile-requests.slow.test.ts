@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
+import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
 import { parseSvg } from '../../harness/svg.ts'
 import { sharedWorker } from '../../harness/worker.ts'
 import { bePatient } from '../patience.ts'

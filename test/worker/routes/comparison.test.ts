@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
+import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
 import { countPeriods } from '../../harness/count-periods.ts'
 import { sharedWorker } from '../../harness/worker.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { PERIODS } from '../../../src/counters/calendar.ts'
-import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
+import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
 import { boundsOf, rangeOf } from '../../../src/counters/ranges.ts'
 import { expectExact } from '../../harness/moves.ts'
 import { sharedWorker } from '../../harness/worker.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'

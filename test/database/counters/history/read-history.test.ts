@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { type AskedRange, HISTORY_UNITS, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { MAX_ADJUSTMENTS } from '../../../../src/counters/history/read-history.ts'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 
 import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'

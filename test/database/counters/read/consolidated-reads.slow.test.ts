@@ -1,6 +1,6 @@
 import { Client } from '@planetscale/database'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../../../../src/counters/counters-sql.ts'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { countIn, MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'

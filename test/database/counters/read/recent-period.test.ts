@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { expireHours } from '../../../../src/counters/old-rows.ts'
 import {
   RECENT_PERIOD_HOURS,

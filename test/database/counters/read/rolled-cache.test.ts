@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { Reads } from '../../../../src/counters/read/reads.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { freshDatabase } from '../../../harness/database.ts'

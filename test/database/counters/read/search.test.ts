@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addressOfKey } from '../../../../src/counters/keys/counter-address.ts'
+import { addressOfKey } from '../../../../src/counters/keys/key-address.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { searchCounters } from '../../../../src/counters/read/search.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'

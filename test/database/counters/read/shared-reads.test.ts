@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { countIn, MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { SharedReads } from '../../../../src/counters/shared-reads.ts'
 import { Overloaded } from '../../../../src/counters/shared-work-state.ts'

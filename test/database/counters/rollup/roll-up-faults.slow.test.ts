@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readRollUpState } from '../../../../src/counters/background-runs.ts'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../../../src/database/database.ts'

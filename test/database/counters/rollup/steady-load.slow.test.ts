@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PLANS } from '../../../../src/config/config.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { hash64 } from '../../../../src/counters/ids.ts'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { prune } from '../../../../src/counters/old-rows.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'

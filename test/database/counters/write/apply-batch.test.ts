@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { applyBatch } from '../../../../src/counters/ledger/slots.ts'
 import type { Increment } from '../../../../src/counters/write/increment-group.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'

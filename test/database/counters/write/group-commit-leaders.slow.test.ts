@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'

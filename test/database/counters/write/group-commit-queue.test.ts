@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { hash64 } from '../../../../src/counters/ids.ts'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { prune } from '../../../../src/counters/old-rows.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'

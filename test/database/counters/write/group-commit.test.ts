@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
+import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/key-address.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import type { Increment } from '../../../../src/counters/write/increment-group.ts'

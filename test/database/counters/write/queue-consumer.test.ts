@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { hash64, random63 } from '../../../../src/counters/ids.ts'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import type { Increment } from '../../../../src/counters/write/increment-group.ts'
 import { batchQueue, type ConsumeContext, consume } from '../../../../src/counters/write/queue.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'

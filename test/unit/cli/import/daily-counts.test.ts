@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DailyCounts, escapeDecoded } from '../../../../cli/import/daily-counts.ts'
-import { pageKey } from '../../../../src/counters/keys/counter-address.ts'
+import { pageKey } from '../../../../src/counters/keys/key-address.ts'
 
 const counts = (rules: { prefix?: string; before?: string; query?: false } = {}) =>
   new DailyCounts({ type: 'page_view', prefix: '', query: true, ...rules })

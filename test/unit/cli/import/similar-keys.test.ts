@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withoutQuery } from '../../../../cli/import/daily-counts.ts'
 import { SimilarKeys } from '../../../../cli/import/similar-keys.ts'
-import { type Spelling, spellingOf } from '../../../../src/counters/keys/counter-address.ts'
+import { type Spelling, spellingOf } from '../../../../src/counters/keys/key-address.ts'
 
 function summaryOf(imported: string[], existing: string[] = [], sameKey: Spelling[] = []): string | null {
   const similar = new SimilarKeys(imported, sameKey)

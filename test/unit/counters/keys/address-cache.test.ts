@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AddressCache, addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
+import { AddressCache, addressOfKey, type KeyedType } from '../../../../src/counters/keys/key-address.ts'
 
 const page: KeyedType = { recordType: 1 }
 const issue: KeyedType = { recordType: 11 }

@@ -6,7 +6,7 @@ import {
   SPELLINGS,
   type Spelling,
   spellingOf,
-} from '../../../../src/counters/keys/counter-address.ts'
+} from '../../../../src/counters/keys/key-address.ts'
 
 describe('The spelling of a key', () => {
   it.each<[Spelling[], string, string]>([

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { Keys } from '../../../../src/counters/keys/keys.ts'
 import type { NewKeyRule } from '../../../../src/counters/keys/new-key-budgets.ts'
 import type { Executor } from '../../../../src/database/database.ts'

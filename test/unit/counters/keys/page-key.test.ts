@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pageKey } from '../../../../src/counters/keys/counter-address.ts'
+import { pageKey } from '../../../../src/counters/keys/key-address.ts'
 
 describe('The key of a page', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/counter-address.ts'
 import type { Batch, BatchRow } from '../../../../src/counters/ledger/slots.ts'
 import { batchQueue, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hash64 } from '../../../../src/counters/ids.ts'
-import { addressOfKey, isFolder, type KeyedType, MAX_KEY_BYTES } from '../../../../src/counters/keys/counter-address.ts'
+import { addressOfKey, isFolder, type KeyedType, MAX_KEY_BYTES } from '../../../../src/counters/keys/key-address.ts'
 import { InvalidInput } from '../../../../src/schemas.ts'
 
 const type: KeyedType = { recordType: 7 }

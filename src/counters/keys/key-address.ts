@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import { InvalidInput } from '../../schemas.ts'
+import { type CounterAddress, counterId } from '../counter-address.ts'
 import { hash64 } from '../ids.ts'
 
 /** The longest key, in bytes of UTF-8: the size of the column `name`. */
@@ -8,21 +9,6 @@ export const MAX_KEY_BYTES = 512
 const encoder = new TextEncoder()
 // A key may begin with a byte order mark.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-export interface CounterPlace {
-  recordType: number
-  recordId: bigint
-}
-
-export interface CounterAddress extends CounterPlace {
-  /** The key, in the spelling that is counted. */
-  name: string
-  /** What `counterId` returns, if it is kept. */
-  readonly id?: string
-}
-
-/** A counter with the count by which it is ranked. */
-export type RankedCounter = CounterAddress & { count: bigint }
 
 /** What determines the addresses of a type's counters. */
 export interface KeyedType {
@@ -60,24 +46,6 @@ export function copied(text: string): string {
 }
 
 const invalidKey = (message: string) => new InvalidInput('key', message)
-
-/** Identifies a counter in maps and sets. */
-export function counterId(counter: CounterPlace & { id?: string }): string {
-  return counter.id ?? `${counter.recordType}/${counter.recordId}`
-}
-
-/** Each counter once. */
-export function distinct<Counter extends CounterPlace>(counters: readonly Counter[]): Counter[] {
-  return [...new Map(counters.map((counter) => [counterId(counter), counter])).values()]
-}
-
-/** Orders by primary key. Every statement lists its rows in this order, so that no two lock them in opposite orders. */
-export function byPrimaryKey(a: CounterPlace & { slot?: bigint }, b: CounterPlace & { slot?: bigint }): number {
-  if (a.recordType !== b.recordType) return a.recordType - b.recordType
-  if (a.recordId !== b.recordId) return a.recordId < b.recordId ? -1 : 1
-  const [slotA, slotB] = [a.slot ?? 0n, b.slot ?? 0n]
-  return slotA < slotB ? -1 : slotA > slotB ? 1 : 0
-}
 
 export const SPELLINGS = ['letter_case', 'index_file', 'trailing_slash'] as const
 
