@@ -93,7 +93,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_type, record_id, what, start, SUM(recorded)': 'all shards',
   'SELECT record_type, record_id, what, start, SUM(recorded) … AND record_id = ': 'single shard',
   "SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count": '2 × list or list',
-  "SELECT 'total' AS part, count, rolled_up_at FROM counters": 'single shard',
+  'SELECT COALESCE((SELECT CONCAT_WS': 'single shard',
   'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counters': 'list or single shard',
   'SELECT record_type, record_id, name FROM counters': 'list',
   'SELECT record_type, record_id, count <> 0 … FROM counters AS n FORCE INDEX (gone)': 'all shards',

@@ -3,6 +3,9 @@ import type { TestDatabase } from './database.ts'
 /** Errors of lock conflicts: a deadlock, and a lock wait that timed out. */
 const LOCK_ERRORS = /\(errno (1213|1205)\)/g
 
+/** MariaDB renews its tables of locks only if nobody has read them for 100 ms (`CACHE_MIN_IDLE_NS` in `trx0i_s.cc`). */
+const STALE_MS = 120
+
 /** Reads what the server knows about row locks. */
 export class RowLocks {
   readonly #db: TestDatabase
@@ -34,6 +37,7 @@ export class RowLocks {
 
   /** The row locks of this database that statements are waiting for. */
   async waiting(): Promise<string[]> {
+    if (this.product === 'MariaDB') await new Promise((resolve) => setTimeout(resolve, STALE_MS))
     const { rows } =
       this.product === 'MySQL'
         ? await this.#db.execute(

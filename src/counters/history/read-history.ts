@@ -53,7 +53,8 @@ export async function readCounterHistory(
   const { rows } = await db.execute(
     [
       ...packedRowsSql({ counters }, selections, hoursFrom, 'record_id'),
-      `SELECT ${packedSql("'pending'", '0', pending.column, `CONCAT('0:', ${pending.column})`)} FROM ${pending.from}`,
+      `SELECT ${packedSql("'pending'", '0', 'count', "CONCAT('0:', count)")}
+        FROM (SELECT ${pending.column} AS count FROM ${pending.from}) AS pending`,
       `(SELECT ${packedSql("'adjustment'", 'kind', 'count', adjusted)}
         FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${counters}
         AND adjusted_at >= '${timeText(between.from)}' AND adjusted_at < '${timeText(between.to)}' AND count <> 0

@@ -70,19 +70,18 @@ export async function readCounters(
   return counters.map((counter) => readings.get(counterId(counter)) ?? zero)
 }
 
-/** Reads the slots once. vtgate sends both SELECTs to one shard as one query, because they name the same record id. */
+/** vtgate sends all its parts to one shard as one query, because they name the same record id. */
 async function readOne(db: Executor, counter: CounterAddress, most: number): Promise<Reading> {
   const { column, from } = pendingOfOneSql(counter, most)
-  const { rows } = await db.execute(
-    `SELECT 'total' AS part, count, rolled_up_at FROM counters WHERE ${counterSql(counter)}
-     UNION ALL SELECT 'pending', ${column}, NULL FROM ${from}`,
-  )
-  const total = rows.find(({ part }) => part === 'total')
-  const pending = rows.find(({ part }) => part === 'pending')!.count
+  // A counter may have slots and no row.
+  const total = `SELECT CONCAT_WS(',', count, rolled_up_at) FROM counters WHERE ${counterSql(counter)}`
+  const { rows } = await db.execute(`SELECT COALESCE((${total}), '0') AS total, ${column} AS pending FROM ${from}`)
+  const [count, rolledUpAt = null] = String(rows[0]!.total).split(',')
+  const pending = rows[0]!.pending
   return {
-    total: toBigInt(total?.count ?? 0),
+    total: toBigInt(count),
     pending: pending === null ? null : toBigInt(pending),
-    rolledUpAt: toDate(total?.rolled_up_at ?? null),
+    rolledUpAt: toDate(rolledUpAt),
   }
 }
 

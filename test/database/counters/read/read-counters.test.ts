@@ -53,12 +53,12 @@ describe('Reading', () => {
     const [statement] = await db.recording(async () => {
       expect(await readCounters(db, [counter(50n)])).toMatchObject([{ pending: 30n }])
     })
-    // 10 slots, each read from the table and from the temporary table that sums them, and a few look-ups. On Vitess, the endpoint cannot tell.
-    if (!onVitess) expect(statement!.rowsRead).toBeLessThan(40)
+    // 10 slots, each read from the table and from the temporary table that sums them, 65 empty ones that are passed over, and a few look-ups. On Vitess, the endpoint cannot tell.
+    if (!onVitess) expect(statement!.rowsRead).toBeLessThan(110)
   })
 
   // On Vitess, the endpoint cannot tell how many rows a server has read.
-  it.skipIf(onVitess).each([0, 500, 5_000, 50_000])(
+  it.skipIf(onVitess).each([0, 64, 65, 5_000, 50_000])(
     'without a token reads 1,000 slots with a count, however many are without: %i',
     async (empty) => {
       const own = await freshDatabase()
@@ -76,8 +76,8 @@ describe('Reading', () => {
       const [statement] = await own.recording(async () => {
         expect(await read()).toMatchObject([{ total: 0n, pending: 3_000n }])
       })
-      // Each once to see that they are not too many, and once to add them up.
-      expect(statement!.rowsRead).toBeLessThan(2_020)
+      // Each once to see that they are not too many, and once to add them up. Empty ones that are passed over: 65, or twice 64.
+      expect(statement!.rowsRead).toBeLessThan(2_150)
     },
   )
 })
