@@ -295,11 +295,14 @@ class Everything {
     await new Promise((resolve) => setTimeout(resolve, ROLL_UPS_REST_MS))
   }
 
-  /** Makes names of deleted counters old enough to be pruned, although isolates still believe in them. */
+  /**
+   * Makes names of deleted counters old enough to be pruned, although isolates still believe in them. Not of those that are read
+   * meanwhile: lists miss a counter whose name was pruned too early, until the next hit names it again.
+   */
   async #age(): Promise<void> {
-    const { rows } = await this.#db.execute(
-      'SELECT record_type, record_id FROM counters WHERE gone_hour > 100 LIMIT 20',
-    )
+    const { rows: gone } = await this.#db.execute('SELECT record_type, record_id FROM counters WHERE gone_hour > 100')
+    const read = new Set((await Promise.all(this.#readPools.flat().map(addressOf))).map(counterId))
+    const rows = gone.filter(({ record_type, record_id }) => !read.has(`${record_type}/${record_id}`)).slice(0, 20)
     for (const { record_type, record_id } of rows) {
       const sql = 'UPDATE counters SET gone_hour = gone_hour - 3 WHERE record_type = ? AND record_id = ?'
       await this.#db.execute(sql, [record_type, record_id])
@@ -376,6 +379,11 @@ class Everything {
     this.#expected.record([view!], fate)
     this.#expected.recordVisit(`${visitor}`, visit!, fate)
     this.#done.visits++
+  }
+
+  /** Half of the ranges of each type. */
+  get #readPools(): readonly (readonly Counter[])[] {
+    return this.#pools.filter((_, place) => place % 2 === 0)
   }
 
   #poolsOf(type: Counter['type']): readonly (readonly Counter[])[] {
@@ -506,7 +514,7 @@ class Everything {
 
   /** Reads the counters of a pool at one instant. Their sum has all that was acknowledged, and never falls. None is below 0. */
   async #read(): Promise<void> {
-    const pool = this.#random.pick(this.#pools)
+    const pool = this.#random.pick(this.#readPools)
     const addresses = await Promise.all(pool.map(addressOf))
     const acknowledged = this.#expected.acknowledged(pool[0]!)
     const counts = (await readCounters(this.#db, addresses)).map(countIn)
