@@ -95,13 +95,13 @@ export async function chartHistory(
   // By default, months are twelve.
   const from = by === 'month' ? undefined : dayText(Date.now() - (points - 1) * DAY_MS)
   const asked = askedRows(caller, { by, from, tz: 'UTC' })
-  const { range, between, now } = asked
+  const { range, between, selections, now } = asked
   const read = async () => {
     const rows =
       'prefix' in of
         ? await readSum(caller, recordType, of.prefix, asked, false)
         : await readCounterHistory(caller.db, of, asked, between, MAX_PUBLIC_PENDING)
-    return countsOf(range, rows, now)
+    return countsOf(range, selections, rows, now)
   }
   const about = 'prefix' in of ? [recordType, of.prefix] : [counterId(of)]
   const { value } = await readForAll(caller, ['chart', ...questionOf(range), ...about], CHART_KEPT_MS, read)
@@ -139,9 +139,9 @@ function questionOf({ by, zone, edges }: HistoryRange) {
   return [by, zone.name, edges[0]!, edges.at(-1)!]
 }
 
-function periodsAnswer({ range, now }: Asked, history: HistoryRows) {
+function periodsAnswer({ range, selections, now }: Asked, history: HistoryRows) {
   const { by, zone, edges } = range
   const times = edges.map((edge) => zone.clockTime(edge))
-  const points = countsOf(range, history, now).map((count, index) => ({ start: times[index]!, count }))
+  const points = countsOf(range, selections, history, now).map((count, index) => ({ start: times[index]!, count }))
   return { by, timeZone: zone.name, from: times[0]!, to: times.at(-1)!, points }
 }

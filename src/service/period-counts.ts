@@ -71,7 +71,7 @@ export async function readPeriods(read: HistoryReader, periods: readonly ChosenP
         spans: compared,
       }
     }),
-    units: unitsOf(shown, countsOf(shown.range, { counts, pending }, now)),
+    units: unitsOf(shown, countsOf(shown.range, units, { counts, pending }, now)),
     adjustments,
   }
 }

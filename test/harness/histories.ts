@@ -8,11 +8,13 @@ import type { Executor } from '../../src/database/database.ts'
 /** Reads the counts of a range, with all hours that are there, and its adjustments. */
 export async function counterHistory(db: Executor, counter: CounterAddress, range: HistoryRange, now: Date) {
   const between = { from: range.edges[0]!, to: range.edges.at(-1)! }
-  const history = await readCounterHistory(db, counter, { selections: selectionsOf(range), hoursFrom: 0 }, between)
-  return { adjustments: history.adjustments, counts: countsOf(range, history, now.getTime()) }
+  const selections = selectionsOf(range)
+  const history = await readCounterHistory(db, counter, { selections, hoursFrom: 0 }, between)
+  return { adjustments: history.adjustments, counts: countsOf(range, selections, history, now.getTime()) }
 }
 
 /** The same of a type or a prefix. */
 export async function sumHistory(db: Executor, of: KeysWithPrefix, range: HistoryRange): Promise<bigint[]> {
-  return countsOf(range, await readSumHistory(db, of, { selections: selectionsOf(range), hoursFrom: 0 }), Number.NaN)
+  const selections = selectionsOf(range)
+  return countsOf(range, selections, await readSumHistory(db, of, { selections, hoursFrom: 0 }), Number.NaN)
 }

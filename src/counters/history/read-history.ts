@@ -7,7 +7,7 @@ import type { KeysWithPrefix } from '../keys/prefix.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/history-addition.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
 import { hoursSql, packedRowsSql, partsSql, rowsSql, unpackCounts } from './rows-sql.ts'
-import { type Counts, noCounts, rowsOf, type Selection, selectionsOf, sumOf, type Times } from './selection.ts'
+import { type Counts, noCounts, rowsOf, type Selection, sumOf, type Times } from './selection.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -98,16 +98,15 @@ export async function readSumHistory(
   return { counts, pending: null, adjustments: [] }
 }
 
-/** The counts of the periods of a range, in its order. Pending ones belong to now. */
+/** The counts of the periods of a range, in its order. Pending ones belong to now. @param selections of the range */
 export function countsOf(
   range: HistoryRange,
+  selections: readonly Selection[],
   { counts, pending }: Pick<HistoryRows, 'counts' | 'pending'>,
   now: number,
 ) {
   const current = periodAt(range, now)
-  return selectionsOf(range).map((selection, place) => {
-    return sumOf(selection, counts) + (place === current ? (pending ?? 0n) : 0n)
-  })
+  return selections.map((selection, place) => sumOf(selection, counts) + (place === current ? (pending ?? 0n) : 0n))
 }
 
 /** What is read of each of some counters. */

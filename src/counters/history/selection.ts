@@ -1,4 +1,4 @@
-import { type CalendarPeriod, DAY_MS, HOUR_MS, hourFrom, monthsLater, startOf } from '../calendar.ts'
+import { type CalendarPeriod, DAY_MS, HOUR_MS, hourFrom, monthsLater } from '../calendar.ts'
 import type { HistoryRange } from './history-range.ts'
 import type { TimeZone } from './time-zone.ts'
 
@@ -14,9 +14,11 @@ export interface Span {
 
 /** The span between two instants of a time zone. A date that the zone skipped belongs to the next one. */
 export function spanOf(zone: Pick<TimeZone, 'dateAt'>, from: number, to: number): Span {
-  const dayFrom = (at: number) => zone.dateAt(at - 1) + DAY_MS
-  return { from, to, firstDay: dayFrom(from), nextDay: dayFrom(to) }
+  return { from, to, firstDay: dayFrom(zone, from), nextDay: dayFrom(zone, to) }
 }
+
+/** The first date that begins at an instant or later. */
+const dayFrom = (zone: Pick<TimeZone, 'dateAt'>, at: number) => zone.dateAt(at - 1) + DAY_MS
 
 /** Milliseconds since 1970, `to` exclusive. */
 export interface Times {
@@ -33,43 +35,52 @@ export interface Run extends Times {
 /** The rows of the history that add up to something. Rows are those of UTC. */
 export type Selection = readonly Run[]
 
-const run = (unit: CalendarPeriod, from: number, to: number, sign: Run['sign'] = 1n): Run => ({ unit, from, to, sign })
-
 /**
  * The rows that make up a span: months and days, plus or minus hours at both ends. A day may exceed the sum of its hours, because
  * hours expire, and imports have none. In any time zone, the rest belongs to the day with its name.
  */
 export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
+  const runs: Run[] = []
+  const add = (unit: CalendarPeriod, from: number, to: number, sign: Run['sign'] = 1n) => {
+    if (from < to) runs.push({ unit, from, to, sign })
+  }
+  const isShort = nextDay - firstDay < SHORTEST_MONTH_MS
+  const firstMonth = isShort ? nextDay : monthsLater(firstDay - DAY_MS, 1)
+  const nextMonth = isShort ? nextDay : monthsLater(nextDay, 0)
+  if (firstMonth < nextMonth) {
+    add('day', firstDay, firstMonth)
+    add('month', firstMonth, nextMonth)
+    add('day', nextMonth, nextDay)
+  } else add('day', firstDay, nextDay)
   // East of Greenwich a day begins on the evening of the UTC day before.
   const [firstHour, nextHour] = [hourFrom(from), hourFrom(to)]
-  const [firstMonth, nextMonth] = [monthsLater(firstDay - DAY_MS, 1), startOf('month', new Date(nextDay)).getTime()]
-  const whole =
-    firstMonth < nextMonth
-      ? [run('day', firstDay, firstMonth), run('month', firstMonth, nextMonth), run('day', nextMonth, nextDay)]
-      : [run('day', firstDay, nextDay)]
-  const ends = [
-    run('hour', firstHour, firstDay),
-    run('hour', firstDay, firstHour, -1n),
-    run('hour', nextDay, nextHour),
-    run('hour', nextHour, nextDay, -1n),
-  ]
-  return [...whole, ...ends].filter(({ from, to }) => from < to)
+  add('hour', firstHour, firstDay)
+  add('hour', firstDay, firstHour, -1n)
+  add('hour', nextDay, nextHour)
+  add('hour', nextHour, nextDay, -1n)
+  return runs
 }
 
 /** What a UTC day has beyond its hours. */
 export function restOf(day: number): Selection {
-  return [run('day', day, day + DAY_MS), run('hour', day, day + DAY_MS, -1n)]
+  const hours = { from: day, to: day + DAY_MS }
+  return [
+    { unit: 'day', ...hours, sign: 1n },
+    { unit: 'hour', ...hours, sign: -1n },
+  ]
 }
 
 /** The first hour that begins at an instant or later. */
 export function hourAt(at: number): Selection {
-  return [run('hour', hourFrom(at), hourFrom(at) + HOUR_MS)]
+  return [{ unit: 'hour', from: hourFrom(at), to: hourFrom(at) + HOUR_MS, sign: 1n }]
 }
 
 /** The rows of each period of a range. By hours, what a day has beyond its hours belongs to its first one. */
 export function selectionsOf({ by, zone, edges }: HistoryRange): Selection[] {
+  const days = by === 'hour' ? [] : edges.map((edge) => dayFrom(zone, edge))
   return edges.slice(0, -1).map((from, place) => {
-    if (by !== 'hour') return selectionOf(spanOf(zone, from, edges[place + 1]!))
+    const [to, firstDay, nextDay] = [edges[place + 1]!, days[place]!, days[place + 1]!]
+    if (by !== 'hour') return selectionOf({ from, to, firstDay, nextDay })
     return from % DAY_MS === 0 ? [...hourAt(from), ...restOf(from)] : hourAt(from)
   })
 }
@@ -94,14 +105,20 @@ export function rowsOf(selections: readonly Selection[], hoursFrom: number): Map
   return rows
 }
 
-const nextStart = (unit: CalendarPeriod, at: number) =>
-  unit === 'month' ? monthsLater(at, 1) : at + (unit === 'day' ? DAY_MS : HOUR_MS)
+const LONGEST_MS = { hour: HOUR_MS, day: DAY_MS, month: 31 * DAY_MS }
+const SHORTEST_MONTH_MS = 28 * DAY_MS
+
+/** The row after the one at `at`; `to` if that was the last: a month is looked up in the calendar only if it must be. */
+function nextStart(unit: CalendarPeriod, at: number, to: number): number {
+  if (at + LONGEST_MS[unit] >= to) return to
+  return unit === 'month' ? monthsLater(at, 1) : at + LONGEST_MS[unit]
+}
 
 /** When the rows of a unit in some times start. */
 export function startsOf(unit: CalendarPeriod, times: readonly Times[]): number[] {
   const starts: number[] = []
   for (const { from, to } of times) {
-    for (let at = from; at < to; at = nextStart(unit, at)) starts.push(at)
+    for (let at = from; at < to; at = nextStart(unit, at, to)) starts.push(at)
   }
   return starts
 }
@@ -117,7 +134,7 @@ export function sumOf(selection: Selection, counts: Counts): bigint {
   for (const { unit, sign, from, to } of selection) {
     const ofUnit = counts[unit]
     if (ofUnit.size === 0) continue
-    for (let at = from; at < to; at = nextStart(unit, at)) {
+    for (let at = from; at < to; at = nextStart(unit, at, to)) {
       const count = ofUnit.get(at)
       if (count !== undefined) sum += sign * count
     }

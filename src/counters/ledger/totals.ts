@@ -22,7 +22,7 @@ export interface TotalChange extends CounterPlace {
   amount: bigint
   /** Only for a new row. */
   name?: string
-  /** The time of a roll-up, if the change is one. */
+  /** The time of the counter's last roll-up. Default: that of the run. */
   rolledUpAt?: Date | null
   /** Whether to mark the counter as deleted. Otherwise a mark is removed. */
   gone?: boolean
@@ -34,9 +34,10 @@ export class Overtaken extends Error {
 }
 
 const LARGEST = 2n ** 63n - 1n
+const SMALLEST = -LARGEST
 
 export function fitsTotal(total: bigint): boolean {
-  return total <= LARGEST && total >= -LARGEST
+  return total <= LARGEST && total >= SMALLEST
 }
 
 /** What the database would report if a total left its range. */
@@ -84,13 +85,20 @@ export async function lockCounters(
 /**
  * Adds to totals, and increments their versions. Makes rows that do not exist.
  * @param changes in primary key order, each counter once
+ * @param run the time of a roll-up, if the changes are one
  * @throws {Overtaken} if any version is not the one that was read, or a row exists that did not; the transaction must be rolled back
  */
-export async function addToTotals(transaction: Executor, changes: readonly TotalChange[]): Promise<void> {
+export async function addToTotals(
+  transaction: Executor,
+  changes: readonly TotalChange[],
+  run: Date | null = null,
+): Promise<void> {
   // Integers and times, written into the statement: see applyBatch.
-  const values = changes.map(({ recordType, recordId, name, amount, version, rolledUpAt = null, gone = false }) => {
-    const [key, next] = version === null ? [name!, newVersion()] : ['', version + 1n]
-    return `(${recordType},${recordId},${bytesSql(key)},${gone ? HOUR_SQL : 'NULL'},${amount},${next},${timeSql(rolledUpAt)})`
+  const runAt = timeSql(run)
+  const values = changes.map(({ recordType, recordId, name, amount, version, rolledUpAt, gone = false }) => {
+    const at = rolledUpAt === undefined ? runAt : timeSql(rolledUpAt)
+    const [key, next] = version === null ? [bytesSql(name!), newVersion()] : ["''", version + 1n]
+    return `(${recordType},${recordId},${key},${gone ? HOUR_SQL : 'NULL'},${amount},${next},${at})`
   })
   const { rowsAffected } = await transaction.execute(
     `INSERT INTO counters (record_type, record_id, name, gone_hour, count, version, rolled_up_at) VALUES ${values.join(',')}

@@ -61,24 +61,26 @@ export async function readRollUpPage(
   )
   const counters: (CounterSnapshot & { exists: boolean })[] = []
   for (const row of rows.slice(0, limit)) {
-    const { exists, version, total, ...slot } = snapshotOf(row)
+    const { slot, version, total } = snapshotOf(row)
+    const { recordType, recordId, count } = slot
     const last = counters.at(-1)
     if (last !== undefined && isOf(last, slot)) {
       last.slots.push(slot)
-      last.amount += slot.count
+      last.amount += count
     } else {
-      const { recordType, recordId, count } = slot
-      counters.push({ recordType, recordId, exists, version, total, slots: [slot], amount: count })
+      // The key of every counter is stored before it counts. Only a clock that jumps by an hour can delete the row too early.
+      const row = { exists: version !== undefined, version: BigInt(version ?? 0), total: BigInt(total ?? 0) }
+      counters.push({ recordType, recordId, slots: [slot], amount: count, ...row })
     }
   }
   // The row beyond the limit tells whether the last counter has more slots.
   const following = rows[limit]
-  const cut = following !== undefined && isOf(counters.at(-1)!, snapshotOf(following))
+  const cut = following !== undefined && isOf(counters.at(-1)!, snapshotOf(following).slot)
   const leave = cut && counters.length > 1
   if (leave) counters.pop()
   const movable = counters.filter(
     ({ exists, total, amount, slots }) =>
-      exists && [total + amount, amount].every(fitsTotal) && slots.every(({ count }) => fitsTotal(count)),
+      exists && fitsTotal(total + amount) && fitsTotal(amount) && slots.every(({ count }) => fitsTotal(count)),
   )
   return {
     counters: movable,
@@ -89,18 +91,20 @@ export async function readRollUpPage(
   }
 }
 
-function snapshotOf(row: Record<string, unknown>) {
+/** A slot, and what its row tells of the counter: nothing if that has no row. */
+function snapshotOf(row: Record<string, unknown>): {
+  slot: SlotSnapshot
+  version: string | undefined
+  total: string | undefined
+} {
   const [recordType, recordId, slot, count, version, total] = unpack(row)
-  return {
+  const snapshot = {
     recordType: Number(recordType),
     recordId: BigInt(recordId!),
     slot: BigInt(slot!),
     count: BigInt(count!),
-    // The key of every counter is stored before it counts. Only a clock that jumps by an hour can delete the row too early.
-    exists: version !== undefined,
-    version: BigInt(version ?? 0),
-    total: BigInt(total ?? 0),
   }
+  return { slot: snapshot, version, total }
 }
 
 const isOf = (counter: CounterSnapshot, slot: Cursor) =>
@@ -121,10 +125,7 @@ export async function moveRollUpPage(
   { at, rangeLane }: { at: Date; rangeLane: bigint },
 ): Promise<void> {
   await db.transaction(async (transaction) => {
-    const added = addToTotals(
-      transaction,
-      counters.map((counter) => ({ ...counter, rolledUpAt: at })),
-    )
+    const added = addToTotals(transaction, counters, at)
     // Writes the texts while the database works on that statement.
     const subtractions = subtractionsOf(counters)
     const history = new HistoryAddition(rangeLane)
