@@ -490,10 +490,13 @@ class Everything {
   /** Deletes old hours, the slots of finished requests, and names. */
   async #expire(): Promise<void> {
     const options = { hourDays: HOUR_DAYS, pageHours: this.#random.between(5, 200), maxStatements: 100, at: new Date() }
-    await this.#tolerant(expireHours(this.#any, { ...options, recordTypes: Object.values(RECORD_TYPES) }))
+    const expiring = expireHours(this.#any, { ...options, recordTypes: Object.values(RECORD_TYPES) })
+    const count = ({ deleted }: { deleted: number }) => {
+      this.#done.expired += deleted
+    }
+    await this.#tolerant(expiring.then(count))
     await this.#tolerant(pruneNames(withRetries(this.#any)))
     await this.#pruner.run(this.#any)
-    this.#done.expired++
     await this.#moment(500)
   }
 

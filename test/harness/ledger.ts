@@ -36,19 +36,6 @@ export class Ledger {
     this.#entries[index]![by > 0n ? 'acknowledgedUp' : 'acknowledgedDown'] += by
   }
 
-  /** Records that a counter is about to be set, which changes it by at most `bound`. */
-  beginSetting(index: number, bound: bigint): void {
-    this.#entries[index]!.begunUp += bound
-    this.#entries[index]!.begunDown -= bound
-  }
-
-  /** Records by how much that has changed it. */
-  acknowledgeSetting(index: number, bound: bigint, by: bigint): void {
-    this.begin(index, by)
-    this.acknowledge(index, by)
-    this.beginSetting(index, -bound)
-  }
-
   /** Reads all counters at once, and checks each against its bounds. */
   async checkReading(db: TestDatabase): Promise<void> {
     const before = this.#entries.map((entry) => ({ ...entry }))

@@ -137,14 +137,3 @@ describe('the dashboard under a base path', () => {
     expect((await hit('__Host-own-visits=1')).headers.get('X-Hit')).toBe('counted')
   })
 })
-
-describe('a wrong base path', () => {
-  it('is reported at the root', async () => {
-    const response = await new TestWorker(db.url, { BASE_PATH: 'counter/' }).fetch('/healthz')
-    expect(response.status).toBe(503)
-    expect(await response.json()).toMatchObject({
-      code: 'configuration_invalid',
-      errors: [{ field: 'BASE_PATH', message: expect.stringMatching(/^must be a path such as/) }],
-    })
-  })
-})

@@ -85,18 +85,6 @@ describe('While the database refuses inserts', () => {
     expect(await db.number(unnamed)).toBe(0n)
   })
 
-  it('a queued batch counts once, however often it is delivered, before and after a roll-up', async () => {
-    await refuse(2013)
-    await Promise.all(Array.from({ length: 40 }, (_, i) => worker.hit('page_view', `/${i % 4}`)))
-    await db.behave()
-    const taken = await TestQueue.batches.take(addUpTo(40n))
-    await deliver(queueing(), taken.toReversed())
-    await worker.cron(ROLL_UP_CRON)
-    await Promise.all([deliver(queueing(), taken), deliver(queueing(), taken)])
-    for (let key = 0; key < 4; key++) expect(await countOf(`/${key}`)).toBe(10)
-    expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
-  })
-
   it('a request of 1,000 keys of 512 bytes goes through the queue completely', async () => {
     const keys = Array.from({ length: 1_000 }, (_, i) => `${i}/`.padEnd(512, 'x'))
     await refuse()

@@ -115,11 +115,6 @@ describe('The cron trigger', () => {
     expect(Math.max(...totals)).toBeLessThanOrEqual(50)
   })
 
-  it('with an unknown expression fails and logs the expression', async () => {
-    const lines = await logged(() => expect(worker.cron('0 0 * * *')).rejects.toThrow('0 0 * * *'))
-    expect(lines).toEqual([expect.objectContaining({ event: 'scheduled_failed', cron: '0 0 * * *' })])
-  })
-
   it('throws if the database is dead, so that the platform reports the failure', async () => {
     const dead = new TestWorker('http://user:password@127.0.0.1:9')
     const lines = await logged(() => expect(dead.cron(ROLL_UP_CRON)).rejects.toThrow())

@@ -10,7 +10,7 @@ import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { NOT_KEPT, TestIsolate } from '../../harness/isolate.ts'
 import { Ledger } from '../../harness/ledger.ts'
 import { LockBarrier } from '../../harness/lock-barrier.ts'
-import { rollUpAt } from '../../harness/moves.ts'
+import { expectExact, rollUpAt } from '../../harness/moves.ts'
 import { Random } from '../../harness/random.ts'
 import { RowLocks, WatchedNetwork } from '../../harness/row-locks.ts'
 
@@ -179,13 +179,17 @@ describe('64 isolates that count the same counters', () => {
 
       const writers = Promise.all(Array.from({ length: ISOLATES }, write))
       const read = () => ledger.checkReading(db)
-      await beside<unknown>(writers, roll, roll, roll, pruneSome, pruneSome, read, read).finally(() => {
+      const rolls = Array.from({ length: 8 }, () => roll)
+      await beside<unknown>(writers, ...rolls, pruneSome, pruneSome, read, read).finally(() => {
         console.log(done, ledger.checked)
         return Promise.allSettled([writers])
       })
       await ledger.checkExactly(db)
       await rollUpAll()
       await ledger.checkExactly(db)
+      await expectExact(db)
+      // Otherwise no roll-up was beside another one.
+      expect(done.overtaken).toBeGreaterThan(0)
       expect([...network.lockErrors], await locks.latestDeadlock()).toEqual([])
     },
   )

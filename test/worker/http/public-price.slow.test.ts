@@ -224,18 +224,4 @@ describe.skipIf(onVitess)('A public request, whatever the database holds', () =>
       else expect(again.rows).toBeLessThanOrEqual(readings * MOST_ROWS)
     },
   )
-
-  it('is answered as of the last roll-up, and says so, where too much is pending', async () => {
-    const read = async (path: string, headers = {}) => (await worker.fetch(path, { headers })).json()
-    expect(await read(HOT)).toMatchObject({ count: 5, pending: null, consistency: 'rolled' })
-    expect(await read('/v1/types/app')).toMatchObject({ pending: null, consistency: 'rolled' })
-    expect(await read(`${HOT}/history`)).toMatchObject({ consistency: 'rolled' })
-    expect(await read('/v1/counters/page?key=/hot&key=/few-9')).toMatchObject({
-      counters: [
-        { count: 5, consistency: 'rolled' },
-        { count: 205, consistency: 'exact' },
-      ],
-    })
-    expect(await read('/v1/types/small')).toMatchObject({ pending: 500, consistency: 'exact' })
-  })
 })

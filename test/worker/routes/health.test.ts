@@ -41,16 +41,22 @@ describe('GET /healthz', () => {
     expect(await said()).toBe('ok')
   })
 
-  it('distinguishes a dead database, refused credentials and missing tables', async () => {
+  it('distinguishes a dead database, refused credentials and missing tables, as does the status', async () => {
     const { username, host } = new URL(db.url)
     await db.execute('DROP TABLE rollup_state')
     await logged(async () => {
-      for (const [url, reason] of [
-        ['http://user:password@127.0.0.1:9', 'does not respond'],
-        [`http://${username}:wrong@${host}`, 'credentials'],
-        [db.url, 'npm run migrate'],
+      for (const [url, code, reason] of [
+        ['http://user:password@127.0.0.1:9', 'database_unavailable', 'does not respond'],
+        [`http://${username}:wrong@${host}`, 'database_unavailable', 'credentials'],
+        [db.url, 'database_not_ready', 'npm run migrate'],
       ] as const) {
-        expect(await health(new TestWorker(url))).toEqual({ status: 503, body: expect.stringContaining(reason) })
+        const on = new TestWorker(url)
+        const detail = expect.stringContaining(reason)
+        expect(await health(on)).toEqual({ status: 503, body: detail })
+        expect(await (await on.api('GET', '/v1/status')).json()).toMatchObject({
+          healthy: false,
+          problems: expect.arrayContaining([{ code, detail }]),
+        })
       }
     })
   })

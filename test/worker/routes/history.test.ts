@@ -42,6 +42,7 @@ describe('The history of a counter', () => {
 describe('A query for a history, a ranking or a search', () => {
   const history = '/v1/counters/page_view/a/history'
   const ofType = '/v1/types/page_view/history'
+  const total = '/v1/types/page_view'
   const top = '/v1/top/page_view'
   const search = '/v1/search/page_view'
 
@@ -104,7 +105,7 @@ describe('A query for a history, a ranking or a search', () => {
   })
 
   it('is open to scripts of other sites for public types, and needs the token for private types', async () => {
-    for (const path of [history, ofType, top]) {
+    for (const path of [history, total, ofType, top]) {
       const open = await worker.fetch(path)
       expect([path, open.status, open.headers.get('Access-Control-Allow-Origin')]).toEqual([path, 200, '*'])
       expect(open.headers.get('Cache-Control')).toMatch(/^public, /)
@@ -125,7 +126,7 @@ describe('A query for a history, a ranking or a search', () => {
   })
 
   it('with an ETag is answered 304 if nothing has changed, and 200 if it has', async () => {
-    for (const path of [history, ofType, top]) {
+    for (const path of [history, total, ofType, top]) {
       const etag = (await worker.fetch(path)).headers.get('ETag')!
       const again = () => worker.fetch(path, { headers: { 'If-None-Match': etag } })
       expect((await again()).status).toBe(304)

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
-import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
 const view = { record_type: 1, public: true, public_page: true, also: 'visitor', unit: 'views' }
@@ -34,13 +33,7 @@ describe('The numbers of a type that counts for another one too', () => {
     expect(await (await worker.fetch('/?type=visitor', { headers })).text()).not.toContain('id="also-today"')
   })
 
-  it('stay hidden from a token for the first type alone, and from a public page if the other type has none', async () => {
-    const API_TOKENS = await tokenLines({ reader: 'read:view' })
-    const limited = new TestWorker(db.url, { COUNTERS: { view, visitor }, API_TOKENS })
-    const headers = { Authorization: `Bearer ${tokenOf('reader')}` }
-    const response = await limited.fetch('/numbers?type=view', { headers })
-    expect(response.status).toBe(200)
-    expect(await response.json()).not.toHaveProperty('also')
+  it('stay hidden from a public page if the other type has none', async () => {
     expect(await (await worker.fetch('/stats/view/numbers')).json()).not.toHaveProperty('also')
     expect(await (await worker.fetch('/stats/view')).text()).not.toContain('also-today')
     const both = new TestWorker(db.url, { COUNTERS: { view, visitor: { ...visitor, public_page: true } } })

@@ -159,10 +159,3 @@ describe('POST /v1/setup says why it cannot go on', () => {
     expect(await (await worker.api('GET', '/v1/setup')).json()).toMatchObject({ ready: false })
   })
 })
-
-it('While tables are missing, everything else answers as it did', async () => {
-  const worker = new TestWorker((await emptyDatabase()).url)
-  await expectProblem(await worker.hit('page_view', '/a'), 503, 'database_not_ready')
-  const health = await worker.fetch('/healthz')
-  expect([health.status, await health.text()]).toEqual([503, expect.stringMatching(/front page.*npm run migrate/)])
-})

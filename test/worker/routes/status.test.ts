@@ -280,31 +280,6 @@ describe('GET /v1/status', () => {
     expect((await worker.hit('page_view', '/a', { 'User-Agent': 'Mozilla/5.0 Firefox/145' })).status).toBe(204)
   })
 
-  it('answers 200 for a dead database, without numbers', async () => {
-    await logged(async () => {
-      expect(await status(new TestWorker('http://user:password@127.0.0.1:9'))).toMatchObject({
-        healthy: false,
-        problems: expect.arrayContaining([
-          { code: 'database_unavailable', detail: expect.stringContaining('does not respond') },
-        ]),
-        pendingSlots: null,
-        behindSeconds: null,
-        verification: { agreedAt: null, mismatches: null },
-        deadBatches: null,
-      })
-    })
-  })
-
-  it('names the command that creates missing tables', async () => {
-    await db.execute('DROP TABLE rollup_state')
-    await logged(async () => {
-      expect(await status()).toMatchObject({
-        problems: [{ code: 'database_not_ready', detail: expect.stringContaining('npm run migrate') }],
-        pendingSlots: 0,
-      })
-    })
-  })
-
   it('has what the daily verification found, with the keys of the counters, until a later round agrees', async () => {
     stopClock()
     const paid = new TestWorker(db.url, { PLAN: 'paid' })

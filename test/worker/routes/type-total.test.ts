@@ -88,16 +88,6 @@ describe('GET /v1/types/:type', () => {
     expect((await worker.api('GET', months)).status).toBe(200)
   })
 
-  it('needs the token for types that are not public, and lets every site read the others', async () => {
-    expect(await total('secret')).toMatchObject([401, { code: 'unauthorized' }])
-    expect(await (await worker.api('GET', '/v1/types/secret')).json()).toMatchObject({ count: 0 })
-    const response = await worker.fetch('/v1/types/download', { headers: { Origin: 'https://example.com' } })
-    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
-    expect(response.headers.get('Cache-Control')).toBe('public, no-cache')
-    const tag = response.headers.get('ETag')!
-    expect((await worker.fetch('/v1/types/download', { headers: { 'If-None-Match': tag } })).status).toBe(304)
-  })
-
   it('has the history of a prefix', async () => {
     await worker.cron(ROLL_UP_CRON)
     const points = async (path: string) => {

@@ -71,11 +71,6 @@ describe('A hit of a type that names another', () => {
     }
   })
 
-  it('counts all hits of a visitor without an address in both', async () => {
-    for (let i = 0; i < 3; i++) await said(worker.hit('view', '/a', { 'User-Agent': AGENT }))
-    expect(await pair()).toEqual([3, 3])
-  })
-
   it('counts a visitor once with the hits of the other type, which has rules of its own', async () => {
     expect(await said(worker.hit('visitor', '/a', from('203.0.113.1')))).toBe('ignored; reason=origin')
     const open = isolate({ COUNTERS: { ...COUNTERS, visitor: { ...COUNTERS.visitor, allowed_origins: ['*'] } } })

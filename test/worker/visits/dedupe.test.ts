@@ -15,7 +15,6 @@ const SETTINGS = {
     hit: { record_type: 2, public: true, allowed_origins: ['*'] },
     classic: { record_type: 3, public: true, allowed_origins: ['*'], dedupe_seconds: YEAR, slots: 2 },
     file: { record_type: 5, redirect_to: '/files/', dedupe_seconds: YEAR },
-    brief: { record_type: 4, public: true, allowed_origins: ['*'], dedupe_seconds: 1 },
   },
   PRUNING: { idempotency_hours: 365 * 24 },
 }
@@ -62,28 +61,6 @@ describe('Within a window', () => {
     expect(await countOf()).toBe(1)
   })
 
-  it.each<[string, Visit, string, string]>([
-    ['address', { address: '203.0.113.78' }, 'visit', '/a'],
-    ['IPv6 address', { address: '2001:db8::77' }, 'visit', '/a'],
-    ['key', { key: '/b' }, 'visit', '/b'],
-    ['type', { type: 'classic' }, 'classic', '/a'],
-  ])('another %s is another visit', async (_, other, type, key) => {
-    await visit()
-    expect([await visit(other), await visit(other)]).toEqual(['counted', DUPLICATE])
-    expect(await countOf(key, type)).toBe(type === 'visit' && key === '/a' ? 2 : 1)
-  })
-
-  it('a visitor counts once in several isolates, at the same time and after a roll-up and pruning', async () => {
-    const isolates = Array.from({ length: 4 }, () => isolate())
-    await Promise.all(isolates.flatMap((on) => [visit({ on }), visit({ on }), visit({ on, address: '203.0.113.78' })]))
-    expect(await countOf()).toBe(2)
-    await worker.cron(ROLL_UP_CRON)
-    await worker.cron(PRUNING_CRON)
-    // This isolate has not seen the visit. The database recognises it.
-    expect(await visit({ on: isolate() })).toBe('counted')
-    expect(await countOf()).toBe(2)
-  })
-
   it('all hits count of a type without deduplication, of the API, and of visitors without an address', async () => {
     for (let i = 0; i < 3; i++) {
       expect(await visit({ type: 'hit' })).toBe('counted')
@@ -97,22 +74,6 @@ describe('Within a window', () => {
   it('a visitor without a user agent counts once', async () => {
     expect([await visit({ agent: null }), await visit({ agent: null })]).toEqual(['counted', DUPLICATE])
     expect(await countOf()).toBe(1)
-  })
-
-  it('the notations of an address, and the addresses of an IPv6 network, are one visitor', async () => {
-    const said = []
-    for (const address of [ADDRESS, '::ffff:203.0.113.77', '::FFFF:cb00:714d']) said.push(await visit({ address }))
-    const network = ['2001:db8::77', '2001:0DB8:0:0:ffff::1', '2001:db8::203.0.113.77']
-    for (const address of network) said.push(await visit({ address }))
-    expect(said).toEqual(['counted', DUPLICATE, DUPLICATE, 'counted', DUPLICATE, DUPLICATE])
-    expect(await countOf()).toBe(2)
-  })
-
-  it('what is no address is no visitor', async () => {
-    for (const address of ['unknown', '203.0.113.77:443', 'fe80::1%eth0', '203.0.113.77, 198.51.100.1']) {
-      expect(await visit({ address })).toBe('counted')
-    }
-    expect(await countOf()).toBe(4)
   })
 
   it('a network leaves 64 rows at most, and counts as often, however its agents, addresses and headers vary', async () => {
@@ -282,15 +243,4 @@ it('No table contains an address or a user agent', async () => {
   for (const text of clues()) expect(everything).not.toContain(text.toLowerCase())
   // The key's name shows that plain text would be found.
   expect(everything).toContain('"text":"/a"')
-})
-
-it('A visitor counts again in the next window', async () => {
-  const second = Math.floor(Date.now() / 1_000) * 1_000
-  const said: (string | null)[] = []
-  for (const at of [0, 500, 999, 1_000, 1_999, 2_000]) {
-    vi.setSystemTime(second + at)
-    said.push(await visit({ type: 'brief' }))
-  }
-  expect(said).toEqual(['counted', DUPLICATE, DUPLICATE, 'counted', DUPLICATE, 'counted'])
-  expect(await countOf('/a', 'brief')).toBe(3)
 })

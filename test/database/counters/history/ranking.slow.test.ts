@@ -5,8 +5,6 @@ import { readRanking } from '../../../../src/counters/history/ranking.ts'
 import { readCounterHistory, readRows, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { type Span, selectionOf, selectionsOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/key-address.ts'
-import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
-import { hexOf } from '../../../../src/database/values.ts'
 import { PERIOD_NAMES } from '../../../../src/periods.ts'
 import { type ChosenPeriod, chosenPeriod, comparedSpans } from '../../../../src/service/chosen-period.ts'
 import { type HistoryReader, readPeriods, type Unit } from '../../../../src/service/period-counts.ts'
@@ -165,46 +163,5 @@ describe.each(NOWS)('At %s', (text) => {
       expect(countsIn(own.units), say).toEqual(countsOf(period, ({ key }) => key === counter.name))
     }
     expect(partsCompared).toBeGreaterThan(1)
-  })
-})
-
-describe('A ranking of a type', () => {
-  it('has the keys as they were counted, with spaces and in any script', async () => {
-    const db = await freshDatabase()
-    const keys = ['/a b  c ', ' ', '/grüße/日本語/🎉', '\ufeff/mark', "it's \\ 100 %"]
-    const bytes = keys.map((key, i) => `(1, ${i + 1}, x'${hexOf(new TextEncoder().encode(key))}')`)
-    await db.insert('names', bytes)
-    await db.insert(
-      'counter_periods',
-      keys.map((_, i) => `(1, ${i + 1}, 1, '2026-11-20', ${9 - i})`),
-    )
-    const period = chosenPeriod({ name: 'custom', from: '2026-11-17', to: '2026-11-22' }, 'UTC', new Date())
-    const counters = await readRanking(db, { recordType: 1, name: '' }, selectionOf(period), {
-      limit: 10,
-      hoursFrom: 0,
-    })
-    expect(counters.map(({ name }) => name)).toEqual(keys)
-  })
-
-  it('is exact if another counter leads on each day', async () => {
-    const db = await freshDatabase()
-    const now = new Date('2026-11-22T12:00:00Z')
-    const many = 1_000
-    for (let day = 0; day < 6; day++) {
-      const date = new Date(now.getTime() - day * DAY_MS).toISOString().slice(0, 10)
-      const rows = Array.from(
-        { length: many },
-        (_, i) => `(1, ${day * many + i + 10}, 1, '${date}', ${1_000 - (i % 100)})`,
-      )
-      await db.insert('counter_periods', `${rows.join(',')}, (1, 1, 1, '${date}', 800)`)
-    }
-    await db.insert('names', `(1, 1, '/steady')`)
-    const period = selectionOf(chosenPeriod({ name: 'custom', from: '2026-11-17', to: '2026-11-22' }, 'UTC', now))
-    const ranked = (maxRows: number) =>
-      readRanking(db, { recordType: 1, name: '' }, period, { limit: 2, maxRows, hoursFrom: 0 })
-    const [first, second] = await ranked(20_000)
-    expect(first).toMatchObject({ name: '/steady', count: 4_800n })
-    expect(second!.count).toBe(1_000n)
-    await expect(ranked(3_000)).rejects.toThrow(TooManyKeys)
   })
 })

@@ -127,6 +127,8 @@ describe('A counter with more pending slots than are added up', () => {
 
   it('has no pending count, rather than 0, for the public and in a rolled reading', async () => {
     expect(await publicly('/v1/counters/page/popular')).toMatchObject(ROLLED)
+    expect(await publicly('/v1/counters/page/popular/history')).toMatchObject({ consistency: 'rolled' })
+    expect(await publicly('/v1/types/page')).toMatchObject({ pending: null, consistency: 'rolled' })
     expect(await asOwner('/v1/counters/page/popular')).toMatchObject({ pending: MAX_PUBLIC_PENDING + 1 })
     expect(await asOwner('/v1/counters/page/popular?consistency=rolled')).toMatchObject(ROLLED)
   })
