@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KeyReused } from '../../../../src/counters/changes/change.ts'
 import { type ImportRow, importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { interleaved } from '../../../harness/interleaved-database.ts'
 import { countOf } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
@@ -36,6 +37,9 @@ const SUMS = [118n, 5n, 0n, -4n, 0n]
 let db: TestDatabase
 beforeEach(async () => {
   db = await freshDatabase()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
 })
 const bring = (rows: readonly ImportRow[] = ROWS, id = random63(), on: Database = db) =>
   importCounts(on, rows, { id, at: AT })
@@ -75,6 +79,35 @@ describe('An import', () => {
     ])
     expect(await db.number('SELECT COUNT(*) FROM counters')).toBe(4n)
     await expectAccounted()
+  })
+
+  it('happens completely or not at all if it is cut off at any statement, and once if it is repeated', async () => {
+    // Retries do not pause.
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    let times = 0n
+    for (const delivered of [false, true]) {
+      for (let after = 0; after <= 11; after++) {
+        // Each round imports into other counters.
+        times++
+        const own = ({ recordType, recordId, name }: CounterAddress): CounterAddress => {
+          return { recordType, recordId: recordId + times * 1_000n, name: `${name}/${times}` }
+        }
+        const rows = ROWS.map((row) => ({ ...row, counter: own(row.counter) }))
+        const ownCounts = () => counts(counters.map(own))
+        const id = random63()
+        const cut = db.open({ deadlineMs: 60_000, fetch: cutFetch({ after, delivered, rollback: true }) })
+        const done = await bring(rows, id, cut).then(
+          () => true,
+          () => false,
+        )
+        const between = await ownCounts()
+        expect([SUMS, SUMS.map(() => 0n)]).toContainEqual(between)
+        if (done) expect(between).toEqual(SUMS)
+        await bring(rows, id)
+        expect(await ownCounts()).toEqual(SUMS)
+        await expectAccounted()
+      }
+    }
   })
 
   it('of 1,000 rows in any order meets no deadlock with other imports of the same counters', async () => {

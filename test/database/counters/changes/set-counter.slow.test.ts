@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { countOf, countOn, rollUpAt } from '../../../harness/moves.ts'
 import { surely } from '../../../harness/surely.ts'
 
@@ -12,6 +13,9 @@ const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name:
 let db: TestDatabase
 beforeEach(async () => {
   db = await freshDatabase()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
 })
 const add = (by: bigint, counter = COUNTER) => countOn(db, counter, by)
 const set = async (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
@@ -55,6 +59,32 @@ describe('Setting a counter', () => {
     await move()
     expect(await accounted()).toBe(await count())
     expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(4n)
+  })
+
+  it('happens completely or not at all if it is cut off at any statement, and once if it is repeated', async () => {
+    // Retries do not pause.
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    let times = 0n
+    for (const delivered of [false, true]) {
+      for (let after = 0; after <= 12; after++) {
+        // Each round sets another counter.
+        times++
+        const own = { ...COUNTER, recordId: COUNTER.recordId + times, name: `/set/${times}` }
+        await add(3n, own)
+        const id = random63()
+        const cut = db.open({ deadlineMs: 60_000, fetch: cutFetch({ after, delivered, rollback: true }) })
+        const first = await set(20n, id, cut, own).catch((error: unknown) => error)
+        const between = await count(own)
+        expect([3n, 20n]).toContain(between)
+        if (first === 'set') expect(between).toBe(20n)
+        await add(1n, own)
+        expect(await set(20n, id, db, own)).toBe(between === 20n ? 'repeated' : 'set')
+        expect(await count(own)).toBe(between === 20n ? 21n : 20n)
+        expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(times)
+        await move()
+        expect(await accounted(own)).toBe(await count(own))
+      }
+    }
   })
 
   it('to the largest counts is exact beside pending ones', async () => {
