@@ -1,6 +1,6 @@
 import { countStatements, type Database, type Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { packedSql } from '../database/values.ts'
+import { packedSql, unpack } from '../database/values.ts'
 import type { RunBudgets, StoppedBy } from './background-runs.ts'
 import { DAY_MS, PERIODS, startOf } from './calendar.ts'
 import { afterSql, counterListsSql, HOUR_SQL } from './counters-sql.ts'
@@ -76,7 +76,7 @@ export async function expireHours(database: Database, options: ExpiryOptions) {
 function hoursOfCountersSql(hours: readonly OldRow[]): string {
   const counters = hours.map(([start, type, recordId]) => ({
     recordType: Number(type),
-    recordId: recordId as bigint,
+    recordId: BigInt(recordId!),
     start,
   }))
   const conditions = [...Map.groupBy(counters, ({ start }) => start)].flatMap(([start, begun]) =>
@@ -87,8 +87,8 @@ function hoursOfCountersSql(hours: readonly OldRow[]): string {
   return `record_id IN (${[...recordIds].join(',')}) AND (${conditions.join(' OR ')})`
 }
 
-/** The columns of `OldRows.order`: integers, and times in the database's notation. */
-type OldRow = readonly (bigint | string)[]
+/** The columns of `OldRows.order` as SQL writes them: integers, and times with a T. */
+type OldRow = readonly string[]
 
 /** One kind of old rows. */
 interface OldRows {
@@ -124,7 +124,7 @@ async function deleteOldRows(
       if (Date.now() - began >= maxSeconds * 1_000) return 'seconds'
       const page: Awaited<ReturnType<typeof readPage>> = await readPage(db, kind, after, pageRows)
       const old = page.filter(({ mayGo }) => mayGo).map(({ row }) => row)
-      const parts = [...Map.groupBy(old, (row) => rangeOf(row[2] as bigint, database.ranges)).values()]
+      const parts = [...Map.groupBy(old, (row) => rangeOf(BigInt(row[2]!), database.ranges)).values()]
       const counts = await Promise.all(parts.map((part) => db.execute(`DELETE ${kind.deletion(part)}`)))
       deleted += counts.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0)
       kept += page.length - old.length
@@ -145,15 +145,15 @@ async function readPage(
   after: OldRow | null,
   limit: number,
 ) {
-  const [resume, resumeAt] = afterSql(order, after)
+  const [resume, resumeAt] = afterSql(order, after?.map((text) => (/^\d+$/.test(text) ? BigInt(text) : text)) ?? null)
+  // The space within a time would separate.
+  const texts = order.map((column) => (column.endsWith('period_start') ? `REPLACE(${column}, ' ', 'T')` : column))
   const { rows } = await db.execute(
-    `SELECT ${packedSql(condition, ...order)} ${from} ${resume} ORDER BY ${order.join(', ')} LIMIT ?`,
+    `SELECT ${packedSql(condition, ...texts)} ${from} ${resume} ORDER BY ${order.join(', ')} LIMIT ?`,
     [...args, ...resumeAt, limit],
   )
-  return rows.map(({ packed }) => {
-    // The space within a time does not separate.
-    const [mayGo, ...texts] = String(packed).split(/ (?!\d\d:)/)
-    const row: OldRow = texts.map((text) => (/^\d+$/.test(text) ? BigInt(text) : text))
+  return rows.map((packed) => {
+    const [mayGo, ...row] = unpack(packed)
     return { mayGo: mayGo === '1', row }
   })
 }

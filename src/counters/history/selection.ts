@@ -45,7 +45,7 @@ export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
     if (from < to) runs.push({ unit, from, to, sign })
   }
   const isShort = nextDay - firstDay < SHORTEST_MONTH_MS
-  const firstMonth = isShort ? nextDay : monthsLater(firstDay - DAY_MS, 1)
+  const firstMonth = isShort ? nextDay : nextMonthAfter(firstDay - DAY_MS)
   const nextMonth = isShort ? nextDay : monthsLater(nextDay, 0)
   if (firstMonth < nextMonth) {
     add('day', firstDay, firstMonth)
@@ -108,10 +108,24 @@ export function rowsOf(selections: readonly Selection[], hoursFrom: number): Map
 const LONGEST_MS = { hour: HOUR_MS, day: DAY_MS, month: 31 * DAY_MS }
 const SHORTEST_MONTH_MS = 28 * DAY_MS
 
-/** The row after the one at `at`; `to` if that was the last: a month is looked up in the calendar only if it must be. */
+/** The row after the one at `at`; `to` if that was the last. */
 function nextStart(unit: CalendarPeriod, at: number, to: number): number {
   if (at + LONGEST_MS[unit] >= to) return to
-  return unit === 'month' ? monthsLater(at, 1) : at + LONGEST_MS[unit]
+  return unit === 'month' ? nextMonthAfter(at) : at + LONGEST_MS[unit]
+}
+
+/** Months that follow a date. The calendar takes several times as long as a look-up, and a page asks for some 2,000. */
+const nextMonths = new Map<number, number>()
+const MAX_NEXT_MONTHS = 1_000
+
+/** The first day of the month after a date. */
+function nextMonthAfter(date: number): number {
+  let next = nextMonths.get(date)
+  if (next !== undefined) return next
+  next = monthsLater(date, 1)
+  if (nextMonths.size === MAX_NEXT_MONTHS) nextMonths.clear()
+  nextMonths.set(date, next)
+  return next
 }
 
 /** When the rows of a unit in some times start. */
