@@ -1,4 +1,5 @@
 import { MIGRATIONS, TABLES } from '../generated.ts'
+import { bucketOf } from './buckets.ts'
 import type { Executor } from './database.ts'
 import { DatabaseFailure, hasErrorNumber } from './errors.ts'
 import { toDate, toText } from './values.ts'
@@ -18,7 +19,7 @@ const NO_DIRECT_DDL = /direct DDL is disabled/
 /** Reads the version. Fails unless every table exists and has the column it is sharded by. HEX: vtgate wants one type. */
 const READ_TABLES = [
   "SELECT CONCAT_WS(' ', version, made_at) AS recorded FROM schema_version",
-  ...Object.entries(TABLES).map(([table, column]) => `SELECT HEX(${column}) FROM ${table} WHERE 1 = 0`),
+  ...TABLES.map((table) => `SELECT HEX(bucket) FROM ${table} WHERE 1 = 0`),
 ].join(' UNION ALL ')
 
 /** The tables cannot be made. The message says why. With a `cause`, a statement failed; those before it were applied. */
@@ -84,7 +85,8 @@ export async function recordVersion(db: Executor, migrations: readonly Migration
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   await db.execute(
-    'INSERT INTO schema_version (id, version, made_at) VALUES (1, ?, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE version = GREATEST(version, VALUES(version))',
+    `INSERT INTO schema_version (id, bucket, version, made_at) VALUES (1, ${bucketOf(0n)}, ?, UTC_TIMESTAMP())
+     ON DUPLICATE KEY UPDATE version = GREATEST(version, VALUES(version))`,
     [Math.max(...migrations.map(versionOf))],
   )
 }
@@ -117,7 +119,7 @@ async function lackVSchema(db: Executor): Promise<boolean> {
   })
   if (shards < 2) return false
   const known = await readColumn(db, 'SHOW VSCHEMA TABLES')
-  return !Object.keys(TABLES).every((table) => known.includes(table))
+  return !TABLES.every((table) => known.includes(table))
 }
 
 /** The SQL modes that refuse values that do not fit. */

@@ -9,7 +9,7 @@ const LATER = [...MIGRATIONS, { name: '0100_more.sql', statements: ['CREATE TABL
 
 it('Every table that migrations make has its shard key, and so is looked for', async () => {
   const { rows } = await (await freshDatabase()).execute('SHOW TABLES')
-  expect(rows.map((row) => Object.values(row)[0]).toSorted()).toEqual(Object.keys(TABLES).toSorted())
+  expect(rows.map((row) => Object.values(row)[0]).toSorted()).toEqual(TABLES.toSorted())
 })
 
 it('A migration is pending while the version is older than its number, and not once it is newer', async () => {
