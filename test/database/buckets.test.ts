@@ -1,6 +1,7 @@
 import { describe, expect, inject, it } from 'vitest'
 import { boundsOf, rangeSql } from '../../src/counters/ranges.ts'
 import { bucketOf } from '../../src/database/buckets.ts'
+import { toText } from '../../src/database/values.ts'
 import { freshDatabase } from '../harness/database.ts'
 import { onVitess } from '../harness/on-vitess.ts'
 
@@ -23,7 +24,7 @@ describe.skipIf(!onVitess || inject('ranges') === 1)('On shards', () => {
       `SELECT id, hex_keyspace_id FROM bucket WHERE id IN (${BYTES.map(bucketOfByte).join()})`,
     )
     const found = new Map(
-      rows.map(({ id, hex_keyspace_id: hex }) => [Number(id), Number.parseInt(String(hex).slice(0, 2), 16)]),
+      rows.map(({ id, hex_keyspace_id: hex }) => [Number(toText(id)), Number.parseInt(toText(hex).slice(0, 2), 16)]),
     )
     expect(BYTES.map((byte) => found.get(bucketOfByte(byte)))).toEqual(BYTES)
   })
