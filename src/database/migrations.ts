@@ -56,7 +56,6 @@ export async function readPending(db: Executor, migrations: readonly Migration[]
  * @throws {MigrationStopped}
  */
 export async function makeTables(db: Executor, migrations: readonly Migration[] = MIGRATIONS): Promise<string[]> {
-  if (await lackVSchema(db)) throw new MigrationStopped(NO_VSCHEMA)
   if (!(await readServerIdentity(db)).strict) throw new MigrationStopped(NOT_STRICT)
   const { complete, pending } = await readPending(db, migrations)
   if (pending.length === 0) return []
@@ -73,6 +72,8 @@ export async function makeTables(db: Executor, migrations: readonly Migration[] 
       })
     }
   }
+  // Now, because PlanetScale accepts a VSchema only if its tables exist.
+  if (await lackVSchema(db)) throw new MigrationStopped(NO_VSCHEMA)
   await recordVersion(db, migrations)
   return pending.map(({ name }) => name)
 }
@@ -108,9 +109,9 @@ async function areElsewhere(db: Executor): Promise<boolean> {
 }
 
 const NO_VSCHEMA =
-  'The keyspace has several shards, but its VSchema does not say how the tables are sharded. Apply migrations/vschema.json first, and set SHARDING.ranges: see docs/sharding.md.'
+  'The tables are made, on all shards. Now apply migrations/vschema.json, which says how they are sharded, set SHARDING.ranges, and run this again: see docs/sharding.md.'
 
-/** Whether the tables would be on several shards, and Vitess does not know how. */
+/** Whether the tables are on several shards, and Vitess does not know how. */
 async function lackVSchema(db: Executor): Promise<boolean> {
   const shards = await readShards(db).catch((error: unknown) => {
     // MySQL and MariaDB do not know the statement (1064).
