@@ -48,11 +48,12 @@ export class HistoryAddition {
     const starts = KNOWN[known].map((period) => [PERIODS[period], timeText(startOf(period, at))] as const)
     // Summed first, because there are far more counters than types and periods.
     const ofTypes = new Map<number, bigint>()
-    for (const { amount, ...counter } of amounts) {
+    for (const counter of amounts) {
+      const { recordType, amount } = counter
       if (amount === 0n) continue
       const values = counterValues(counter)
       if (of !== 'types') for (const [period, start] of starts) this.#addRow(values, period, start, amount)
-      addTo(ofTypes, counter.recordType, amount)
+      addTo(ofTypes, recordType, amount)
     }
     const lane = known === 'hour' ? this.#rangeLane : this.#rangeLane + IMPORT_LANE
     for (const [recordType, amount] of ofTypes) {
@@ -76,8 +77,8 @@ export class HistoryAddition {
   }
 
   /** Adds to one row of a counter, without the periods around it. @param start as SQL writes it */
-  addToCounter({ amount, ...counter }: PeriodAmount, period: number, start: string): void {
-    this.#addRow(counterValues(counter), period, start, amount)
+  addToCounter(addition: PeriodAmount, period: number, start: string): void {
+    this.#addRow(counterValues(addition), period, start, addition.amount)
   }
 
   #addRow(counter: string, period: number, start: string, amount: bigint): void {

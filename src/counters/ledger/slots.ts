@@ -17,9 +17,9 @@ export function pendingSlotsOfKeySql(counters: readonly CounterPlace[], most: nu
 export function subtractionsOf(counters: readonly (CounterPlace & { slots: readonly PendingSlot[] })[]): string[] {
   // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned meanwhile: they may be
   // pruned again as soon as they are empty.
-  return counters.flatMap(({ slots, ...counter }) => {
+  return counters.flatMap((counter) => {
     const values = counterValues(counter)
-    return slots.map(({ slot, count }) => `(${values},${slot},${-count},0,0)`)
+    return counter.slots.map(({ slot, count }) => `(${values},${slot},${-count},0,0)`)
   })
 }
 

@@ -144,7 +144,7 @@ describe('PUT /v1/counters/:type/:key', () => {
 
   it('answer 422 if a sum would leave 64 bits, and 503 if the outcome is unknown', async () => {
     const slots = `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (2, ${await hash64('77')}, 1, ?, 1, 0)`
-    await db.execute(slots, [-(2n ** 63n)])
+    await db.arrange(slots, [-(2n ** 63n)])
     const refused = await worker.api('PUT', '/v1/counters/issue/77', { count: 2 ** 40 })
     await expectProblem(refused, 422, 'count_out_of_range')
     await db.behave({
