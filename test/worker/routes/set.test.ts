@@ -77,7 +77,7 @@ describe('PUT /v1/counters/:type/:key', () => {
       await expectProblem(response, 409, 'too_many_pending', { detail })
       const pending = 'SELECT SUM(count) FROM slotted_counters WHERE record_type = 1 AND record_id = ?'
       expect(await db.number(pending, [await hash64('drowned')])).toBe(50_007n)
-      await db.execute('DELETE FROM slotted_counters WHERE record_type = 1 AND record_id = ? AND slot = 1', [
+      await db.arrange('DELETE FROM slotted_counters WHERE record_type = 1 AND record_id = ? AND slot = 1', [
         await hash64('drowned'),
       ])
     })
