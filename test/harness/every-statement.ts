@@ -272,9 +272,9 @@ async function moves(worker: TestWorker, types: readonly string[], days: number)
   await send('DELETE', `deleted?also=${also}`)
   // Takes the mark off the name.
   await send('PUT', 'deleted', { count: 1 })
-  await send('POST', `renamed/rename?also=${also}`, { to: 'moved' }, { 'Idempotency-Key': 'rename' })
-  await send('POST', `merged/merge?also=${also}`, { into: 'moved' })
-  await send('DELETE', 'moved?below=1000')
+  await send('POST', `renamed/rename?also=${also}`, { to: 'moved-1' }, { 'Idempotency-Key': 'rename' })
+  await send('POST', `merged/merge?also=${also}`, { into: 'moved-1' })
+  await send('DELETE', 'moved-1?below=1000')
 }
 
 /**
