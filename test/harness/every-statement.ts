@@ -76,10 +76,12 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT MAX(period_start) AS last, COUNT(*) AS found': 'all shards',
   'SELECT MIN(period_start) AS oldest FROM counter_history': 'all shards',
   'SELECT MIN(record_type) AS record_type FROM (SELECT MIN(record_type)': '5 × all shards',
-  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, REPLACE(h.period_start, ' ', 'T'), h.record_type, h.record_id) … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, REPLACE(h.period_start, ' ', 'T'), h.record_type, h.record_id) … ORDER BY":
+    'all shards',
   "SELECT CONCAT_WS(' ', d.count IS NOT NULL, REPLACE(h.period_start, ' ', 'T'), h.record_type, h.record_id) … h.record_id > … ORDER BY":
     'all shards',
-  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, REPLACE(h.period_start, ' ', 'T'), h.range_lane) … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, REPLACE(h.period_start, ' ', 'T'), h.range_lane) … ORDER BY":
+    'all shards',
   "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, REPLACE(h.period_start, ' ', 'T'), h.range_lane) … h.range_lane > … ORDER BY":
     'all shards',
   'SELECT holder, cursor_record_type': 'list',
