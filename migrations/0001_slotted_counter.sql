@@ -1,7 +1,8 @@
 -- Everything that Slotted Counter keeps in the database. DESIGN.md says how the tables work together.
 --
--- On a sharded keyspace, every table is sharded by a number that lies in a range of record ids, so all rows that a transaction
--- changes are on one shard (migrations/vschema.json).
+-- Every table is sharded by `bucket` (migrations/vschema.json): a number for the first byte of the record id, or 397, that of record id
+-- 0, where there is none. src/database/buckets.ts has the numbers, and says why. All rows that a transaction changes are on one shard.
+-- An index that covers a read has the bucket too, because every condition on a record id names it.
 
 -- The slots. Every increment lands here first.
 --
@@ -11,6 +12,7 @@
 CREATE TABLE IF NOT EXISTS slotted_counters (
   record_type SMALLINT UNSIGNED NOT NULL COMMENT 'what kind of thing is counted: COUNTERS.<name>.record_type',
   record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key',
+  bucket SMALLINT UNSIGNED NOT NULL,
   slot BIGINT UNSIGNED NOT NULL COMMENT 'random number that one writer drew, or hash of an idempotency key',
   count BIGINT NOT NULL COMMENT 'counted and not yet rolled up',
   batch BIGINT UNSIGNED NOT NULL COMMENT 'last batch applied: the same batch again adds nothing',
@@ -19,7 +21,7 @@ CREATE TABLE IF NOT EXISTS slotted_counters (
   PRIMARY KEY (record_type, record_id, slot),
   -- Finds the non-empty slots, for the roll-up (all counters in key order) and for exact reads, without touching the empty
   -- slots that wait for pruning. An entry moves only when a slot becomes empty or non-empty.
-  KEY pending (pending, record_type, record_id, slot),
+  KEY pending (pending, record_type, record_id, bucket, slot),
   -- Finds the slots that may be pruned, oldest first, and covers that read. Hours rather than seconds, so that the entry of a
   -- busy slot moves only once an hour.
   KEY pruning (kept_until)
@@ -37,6 +39,7 @@ CREATE TABLE IF NOT EXISTS slotted_counters (
 CREATE TABLE IF NOT EXISTS counters (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
+  bucket SMALLINT UNSIGNED NOT NULL,
   name VARBINARY(512) NOT NULL COMMENT 'the key; never changes',
   gone_hour INT UNSIGNED NULL COMMENT 'hours since 1970 UTC when the counter was deleted or renamed; NULL: it was not',
   count BIGINT NOT NULL DEFAULT 0 COMMENT 'rolled up, set and imported',
@@ -44,7 +47,7 @@ CREATE TABLE IF NOT EXISTS counters (
   rolled_up_at DATETIME(3) NULL COMMENT 'UTC; NULL until the first roll-up of this counter',
   PRIMARY KEY (record_type, record_id),
   -- The keys of a type in order, for searches by prefix.
-  KEY name (record_type, name),
+  KEY name (record_type, name, record_id, bucket),
   -- The counters of a type in the order of their totals. An entry moves when the total changes, not with every increment.
   KEY ranking (record_type, count),
   -- Finds marked counters, for pruning. Almost all entries are NULL, and never move.
@@ -59,11 +62,12 @@ CREATE TABLE IF NOT EXISTS counters (
 CREATE TABLE IF NOT EXISTS counter_history (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
+  bucket SMALLINT UNSIGNED NOT NULL,
   period_start DATETIME NOT NULL COMMENT 'UTC, start of the hour',
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, record_id, period_start),
   -- Finds old hours, which are deleted oldest first. Hours are inserted once and updated in place, so this index costs little.
-  KEY period_start (period_start)
+  KEY period_start (period_start, record_type, record_id, bucket)
 );
 
 -- The history by calendar: the count of each counter in a day and in a month (UTC). The transactions that write the hours of
@@ -72,12 +76,13 @@ CREATE TABLE IF NOT EXISTS counter_history (
 CREATE TABLE IF NOT EXISTS counter_periods (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
+  bucket SMALLINT UNSIGNED NOT NULL,
   period TINYINT UNSIGNED NOT NULL COMMENT '1: day, 2: month',
   period_start DATE NOT NULL COMMENT 'first day, UTC',
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, record_id, period, period_start),
   -- The counters of a type in the order of their counts in one period. Rankings of several periods add up its entries.
-  KEY ranking (record_type, period, period_start, count)
+  KEY ranking (record_type, period, period_start, count, record_id, bucket)
 );
 
 -- The history of whole types: the count of all counters of a type in an hour, a day and a month (UTC). Only roll-ups
@@ -91,6 +96,7 @@ CREATE TABLE IF NOT EXISTS type_history (
   period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: month, 3: all adjustments',
   period_start DATETIME NOT NULL COMMENT 'UTC; 1970-01-01 for period 3',
   range_lane BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range, plus the number of the lane',
+  bucket SMALLINT UNSIGNED NOT NULL,
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, period, period_start, range_lane)
 );
@@ -100,6 +106,7 @@ CREATE TABLE IF NOT EXISTS type_history (
 CREATE TABLE IF NOT EXISTS counter_adjustments (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
+  bucket SMALLINT UNSIGNED NOT NULL,
   adjustment_id BIGINT UNSIGNED NOT NULL COMMENT 'random',
   kind TINYINT UNSIGNED NOT NULL COMMENT '1: set, 2: import',
   adjusted_at DATETIME(3) NOT NULL COMMENT 'UTC',
@@ -111,6 +118,7 @@ CREATE TABLE IF NOT EXISTS counter_adjustments (
 -- own transaction. So a request that comes again is recognized, whatever has happened since. Rows are never deleted.
 CREATE TABLE IF NOT EXISTS change_keys (
   record_id BIGINT UNSIGNED NOT NULL COMMENT 'of the counter; of an import, the first record id of its range',
+  bucket SMALLINT UNSIGNED NOT NULL,
   key_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, and of a counter also of the counter and the kind of change',
   contents_hash BIGINT UNSIGNED NOT NULL,
   PRIMARY KEY (record_id, key_hash)
@@ -121,6 +129,7 @@ CREATE TABLE IF NOT EXISTS change_keys (
 -- last.
 CREATE TABLE IF NOT EXISTS rollup_state (
   range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range',
+  bucket SMALLINT UNSIGNED NOT NULL,
   holder BIGINT UNSIGNED NOT NULL COMMENT 'random number of the run that holds the lease; 0: it was released',
   leased_until DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
   cursor_record_type SMALLINT UNSIGNED NULL COMMENT 'last slot that the latest run reached; NULL: it reached the end',
@@ -136,6 +145,7 @@ CREATE TABLE IF NOT EXISTS rollup_state (
 -- the day's round through all sums is, when one last agreed, and what was found since. Of the queue: the batches that died in it.
 CREATE TABLE IF NOT EXISTS background_runs (
   task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours, 3: verification, 4: queue',
+  bucket SMALLINT UNSIGNED NOT NULL,
   finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database; of the queue: when a batch last died',
   stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
   position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over',
@@ -150,6 +160,7 @@ CREATE TABLE IF NOT EXISTS background_runs (
 -- began on its day is over. All rows are in the first range, so that no two shards are asked.
 CREATE TABLE IF NOT EXISTS visitor_salts (
   range_start BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'always 0: the first range',
+  bucket SMALLINT UNSIGNED NOT NULL,
   day INT UNSIGNED NOT NULL COMMENT 'days since 1970-01-01 UTC',
   salt BINARY(32) NOT NULL,
   PRIMARY KEY (range_start, day)
@@ -159,6 +170,7 @@ CREATE TABLE IF NOT EXISTS visitor_salts (
 -- deletes old rows, so the minute comes before the type: they are at the start of their range.
 CREATE TABLE IF NOT EXISTS new_key_budgets (
   range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range in which the type has its budget',
+  bucket SMALLINT UNSIGNED NOT NULL,
   minute INT UNSIGNED NOT NULL COMMENT 'minutes since 1970, by the clock of the database',
   record_type SMALLINT UNSIGNED NOT NULL,
   taken INT UNSIGNED NOT NULL,
@@ -168,6 +180,7 @@ CREATE TABLE IF NOT EXISTS new_key_budgets (
 -- The version of the tables: one row, with the number of the last migration that was applied.
 CREATE TABLE IF NOT EXISTS schema_version (
   id TINYINT UNSIGNED NOT NULL COMMENT 'always 1',
+  bucket SMALLINT UNSIGNED NOT NULL,
   version INT UNSIGNED NOT NULL,
   made_at DATETIME NOT NULL COMMENT 'UTC, when the tables were first made',
   PRIMARY KEY (id)

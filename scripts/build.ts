@@ -23,19 +23,14 @@ export const VERSION = '${packageJson.version}'
 export const SCRIPT = '/${script.path}'
 export const COUNTER_SCRIPT = '/${counterScript.path}'
 export const STYLE = '/${style.path}'
-/** The column by which the rows of each table are sharded, from migrations/vschema.json. */
-export const TABLES = ${JSON.stringify(shardingColumns(), null, 2)}
+/** The tables in migrations/vschema.json. */
+export const TABLES = ${JSON.stringify(Object.keys(vschema.tables), null, 2)}
 /** The files of migrations/. */
 export const MIGRATIONS = ${JSON.stringify(await readMigrations(), null, 2)}
 `,
 )
 await writePublic()
 if (written.length > 0) console.log(`Wrote ${written.join(', ')}`)
-
-function shardingColumns(): Record<string, string> {
-  const tables = Object.entries(vschema.tables)
-  return Object.fromEntries(tables.map(([table, { column_vindexes }]) => [table, column_vindexes[0]!.column]))
-}
 
 async function writePublic(): Promise<void> {
   // Only now: it imports the Worker, and so src/generated.ts.

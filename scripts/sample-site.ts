@@ -1,6 +1,9 @@
 // `node scripts/sample-site.ts DATABASE_URL [DAY]`: fills a database with a site to try and to photograph.
+
 import { DAY_MS, dayText, HOUR_MS, PERIODS, startOf, timeText } from '../src/counters/calendar.ts'
+import { counterValues } from '../src/counters/counters-sql.ts'
 import { hash64 } from '../src/counters/ids.ts'
+import { bucketOf } from '../src/database/buckets.ts'
 import { openDatabase } from '../src/database/database.ts'
 
 /** 13 months. */
@@ -80,6 +83,7 @@ export async function fillSampleSite(databaseUrl: string, now: Date): Promise<vo
   for (const { type, key, daily } of sampleCounters()) {
     const id = await hash64(key)
     const add = (type: number, part: (count: number) => number) => {
+      const counter = counterValues({ recordType: type, recordId: id })
       let total = 0
       for (let back = DAYS - 1; back >= 0; back--) {
         const day = last - back * DAY_MS
@@ -88,33 +92,33 @@ export async function fillSampleSite(databaseUrl: string, now: Date): Promise<vo
           const at = day + hour * HOUR_MS
           if (at + HOUR_MS > now.getTime() || views === 0) continue
           count += part(views)
-          if (back <= HOUR_DAYS) hours!.push(`(${type},${id},'${timeText(at)}',${part(views)})`)
+          if (back <= HOUR_DAYS) hours!.push(`(${counter},'${timeText(at)}',${part(views)})`)
         }
-        if (count > 0) days!.push(`(${type},${id},${PERIODS.day},'${dayText(day)}',${count})`)
+        if (count > 0) days!.push(`(${counter},${PERIODS.day},'${dayText(day)}',${count})`)
         total += count
       }
       if (total === 0) return
-      counters!.push(`(${type},${id},'${key}',${total},1,'${timeText(now)}')`)
+      counters!.push(`(${counter},'${key}',${total},1,'${timeText(now)}')`)
     }
     add(type, (views) => views)
     if (type === SAMPLE_COUNTERS.page_view.record_type) {
       add(SAMPLE_COUNTERS.visitor.record_type, (views) => Math.max(1, Math.round(views * 0.57)))
     }
   }
-  await insert('counters (record_type, record_id, name, count, version, rolled_up_at)', counters!)
+  await insert('counters (record_type, record_id, bucket, name, count, version, rolled_up_at)', counters!)
   await insert('counter_periods', days!)
   await insert('counter_history', hours!)
   await db.execute(
     `INSERT INTO counter_periods
-     SELECT record_type, record_id, ${PERIODS.month}, DATE_SUB(period_start, INTERVAL DAYOFMONTH(period_start) - 1 DAY) AS start, SUM(count)
-     FROM counter_periods WHERE period = ${PERIODS.day} GROUP BY record_type, record_id, start`,
+     SELECT record_type, record_id, bucket, ${PERIODS.month}, DATE_SUB(period_start, INTERVAL DAYOFMONTH(period_start) - 1 DAY) AS start, SUM(count)
+     FROM counter_periods WHERE period = ${PERIODS.day} GROUP BY record_type, record_id, bucket, start`,
   )
   for (const [period, table] of [
     ['period', 'counter_periods'],
     [PERIODS.hour, 'counter_history'],
   ] as const) {
     await db.execute(
-      `INSERT INTO type_history SELECT record_type, ${period} AS kind, period_start, 0, SUM(count)
+      `INSERT INTO type_history SELECT record_type, ${period} AS kind, period_start, 0, ${bucketOf(0n)}, SUM(count)
        FROM ${table} GROUP BY record_type, kind, period_start`,
     )
   }

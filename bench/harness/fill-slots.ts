@@ -1,3 +1,4 @@
+import { counterValues } from '../../src/counters/counters-sql.ts'
 import type { Deployment } from './deployment.ts'
 
 const ROWS_AT_ONCE = 10_000
@@ -25,21 +26,22 @@ export async function fillSlots(
   const send = async () => {
     if (rows.length === 0) return
     await server.query(
-      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, kept_until)
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until)
        VALUES ${rows.join(',')}`,
     )
     rows = []
     if (names.length === 0) return
     await server.query(
-      `INSERT IGNORE INTO \`${database}\`.counters (record_type, record_id, name) VALUES ${names.join(',')}`,
+      `INSERT IGNORE INTO \`${database}\`.counters (record_type, record_id, bucket, name) VALUES ${names.join(',')}`,
     )
     names = []
   }
   for (let counter = 0; counter < counters; counter++) {
     const id = idOf(counter)
-    names.push(`(1,${id},'/${id}')`)
+    const values = counterValues({ recordType: 1, recordId: id })
+    names.push(`(${values},'/${id}')`)
     for (let slot = 1; slot <= slotsEach; slot++) {
-      rows.push(`(1,${id},${spread(counter * slotsEach + slot)},${count},1,FLOOR(UNIX_TIMESTAMP()/3600))`)
+      rows.push(`(${values},${spread(counter * slotsEach + slot)},${count},1,FLOOR(UNIX_TIMESTAMP()/3600))`)
       if (rows.length === ROWS_AT_ONCE) await send()
     }
   }
@@ -56,13 +58,13 @@ export async function multiplyIdle({ server, database }: Pick<Deployment, 'serve
   for (let times = 1; times < 10; times++) {
     const shift = times * counters
     await server.query(
-      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, kept_until)
-       SELECT record_type, record_id + ${shift}, slot, 0, batch, kept_until FROM \`${database}\`.slotted_counters
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until)
+       SELECT record_type, record_id + ${shift}, bucket, slot, 0, batch, kept_until FROM \`${database}\`.slotted_counters
        WHERE record_id <= ${counters}`,
     )
     await server.query(
-      `INSERT INTO \`${database}\`.counters (record_type, record_id, name, count, version, rolled_up_at)
-       SELECT record_type, record_id + ${shift}, CONCAT('/', record_id + ${shift}), count, version, rolled_up_at
+      `INSERT INTO \`${database}\`.counters (record_type, record_id, bucket, name, count, version, rolled_up_at)
+       SELECT record_type, record_id + ${shift}, bucket, CONCAT('/', record_id + ${shift}), count, version, rolled_up_at
        FROM \`${database}\`.counters WHERE record_id <= ${counters}`,
     )
   }

@@ -1,4 +1,5 @@
-import { rangeOf } from '../../src/counters/ranges.ts'
+import { MAX_RANGES, rangeOf, rangeStarts } from '../../src/counters/ranges.ts'
+import { bucketOf } from '../../src/database/buckets.ts'
 import type { Database, Executor, Result } from '../../src/database/database.ts'
 import type { ModelServer } from './model-server.ts'
 import type { ServerCosts } from './server-costs.ts'
@@ -155,8 +156,8 @@ const writeHits: Answerer = (sql) => {
     traffic.hitStatements += weight
     let micros = costs.hitStatement
     const changes = rows.map((row): [string, string, number] => {
-      const third = row.indexOf(',', row.indexOf(',', row.indexOf(',') + 1) + 1)
-      return [row.slice(0, third), row, Number(row.slice(third + 1, row.indexOf(',', third + 1)))]
+      const [type, id, , slot, count] = row.split(',', 5)
+      return [`${type},${id},${slot}`, row, Number(count)]
     })
     for (const [key, , count] of changes) {
       const slot = slots.get(key)
@@ -182,7 +183,7 @@ const writeHits: Answerer = (sql) => {
 
 /** Finds all names: the keys of the simulation were counted before. */
 const readNames: Answerer = (sql) => {
-  const ids = [...sql.matchAll(/IN \(([\d,]+)\)/g)].flatMap(([, list]) => list!.split(','))
+  const ids = [...sql.matchAll(/record_id IN \(([\d,]+)\)/g)].flatMap(([, list]) => list!.split(','))
   return answers(false, BigInt(ids[0]!), ({ costs, tables, weight }) => {
     tables.traffic.nameStatements += weight
     tables.traffic.nameRows += weight * ids.length
@@ -198,7 +199,7 @@ const subtract: Answerer = (sql) => {
   return answers(true, idIn(rows[0]!), ({ costs, tables }) => {
     tables.traffic.runStatements++
     for (const row of rows) {
-      const [type, id, slot, count] = row.split(',')
+      const [type, id, , slot, count] = row.split(',')
       tables.slots.get(`${type},${id},${slot}`)!.count += Number(count)
     }
     return {
@@ -208,16 +209,27 @@ const subtract: Answerer = (sql) => {
   })
 }
 
+const FIRST_IDS = new Map(rangeStarts(MAX_RANGES).map((id) => [String(bucketOf(id)), id]))
+
+/** The record ids of a range, whose buckets are in their order; `null` if the statement is about all. */
+function boundsIn(sql: string): { first: bigint; last: bigint } | null {
+  const [, list] = /s\.bucket IN \(([\d,]+)\)/.exec(sql) ?? []
+  if (list === undefined) return null
+  const buckets = list.split(',')
+  return { first: FIRST_IDS.get(buckets[0]!)!, last: FIRST_IDS.get(buckets.at(-1)!)! + 2n ** 56n - 1n }
+}
+
 /** Pending slots in order, and from when. Sorting them for every page would take longer than everything else. */
 const sorted = new WeakMap<ModelTables, { pages: Map<string, Slot[]>; of: string }>()
 
 const readPage: Answerer = (sql, args) => {
-  const bounds = /BETWEEN (\d+) AND (\d+)/.exec(sql)
+  const bounds = boundsIn(sql)
   const limit = Number(args.at(-1))
-  const [, , id, , , slot] = args
-  return answers(false, bounds === null ? null : BigInt(bounds[1]!), ({ costs, tables }) => {
+  const [, , id] = args
+  const slot = args.at(-2)
+  return answers(false, bounds?.first ?? null, ({ costs, tables }) => {
     tables.traffic.runStatements++
-    const key = bounds === null ? '' : bounds[0]
+    const key = bounds === null ? '' : String(bounds.first)
     let known = sorted.get(tables)
     if (known === undefined) {
       known = { pages: new Map(), of: '' }
@@ -225,7 +237,7 @@ const readPage: Answerer = (sql, args) => {
     }
     let pending = known.pages.get(key)
     if (pending === undefined || args.length === 1) {
-      const [first, last] = bounds === null ? ['', '9'.repeat(DIGITS)] : [pad(bounds[1]), pad(bounds[2])]
+      const [first, last] = bounds === null ? ['', '9'.repeat(DIGITS)] : [pad(bounds.first), pad(bounds.last)]
       pending = [...tables.slots.values()]
         .filter(({ count, id }) => count !== 0 && id >= first && id <= last)
         .sort((a, b) => (a.id < b.id || (a.id === b.id && a.slot < b.slot) ? -1 : 1))

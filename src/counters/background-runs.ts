@@ -1,3 +1,4 @@
+import { bucketOf, idsSql } from '../database/buckets.ts'
 import type { Database, Executor } from '../database/database.ts'
 import { toBigInt, toDate, toText } from '../database/values.ts'
 import { earliest } from './calendar.ts'
@@ -17,6 +18,8 @@ export type StoppedBy = 'statements' | 'seconds'
 const TASKS = { pruning: 1, expiry: 2 } as const
 export const VERIFICATION = 3
 const QUEUE = 4
+/** The bucket of all runs: a task has no record id. */
+export const TASK_BUCKET = bucketOf(0n)
 export type BackgroundTask = keyof typeof TASKS
 
 /** The number of an end, as SQL. */
@@ -27,8 +30,8 @@ function endSql(end: End): string {
 /** Records how a run of a task ended. */
 export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: StoppedBy | null): Promise<void> {
   await db.execute(
-    `INSERT INTO background_runs (task, finished_at, stopped_by)
-     VALUES (${TASKS[task]}, UTC_TIMESTAMP(3), ${endSql(stoppedBy)})
+    `INSERT INTO background_runs (task, bucket, finished_at, stopped_by)
+     VALUES (${TASKS[task]}, ${TASK_BUCKET}, UTC_TIMESTAMP(3), ${endSql(stoppedBy)})
      ON DUPLICATE KEY UPDATE finished_at = VALUES(finished_at), stopped_by = VALUES(stopped_by)`,
   )
 }
@@ -36,7 +39,7 @@ export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: S
 /** Adds to the batches that died in the queue. */
 export async function recordDeadBatches(db: Executor, batches: number): Promise<void> {
   await db.execute(
-    `INSERT INTO background_runs (task, finished_at, dead_batches) VALUES (${QUEUE}, UTC_TIMESTAMP(3), ${batches})
+    `INSERT INTO background_runs (task, bucket, finished_at, dead_batches) VALUES (${QUEUE}, ${TASK_BUCKET}, UTC_TIMESTAMP(3), ${batches})
      ON DUPLICATE KEY UPDATE finished_at = VALUES(finished_at), dead_batches = dead_batches + VALUES(dead_batches)`,
   )
 }
@@ -61,7 +64,7 @@ export interface FoundMismatch {
 export async function readRuns(db: Executor) {
   const { rows } = await db.execute(
     `SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches FROM background_runs FORCE INDEX (PRIMARY)
-     WHERE task IN (${[...Object.values(TASKS), VERIFICATION, QUEUE].join()})`,
+     WHERE task IN (${[...Object.values(TASKS), VERIFICATION, QUEUE].join()}) AND bucket = ${TASK_BUCKET}`,
   )
   const rowOf = (number: number) => rows.find(({ task }) => Number(task) === number)
   const runOf = (task: BackgroundTask) => {
@@ -120,7 +123,7 @@ export async function acquireLease(
 ): Promise<{ state: RollUpState; roundTripMs: number }> {
   const began = Date.now()
   await db.execute(
-    `INSERT INTO rollup_state (range_start, holder, leased_until) VALUES (${rangeStart}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
+    `INSERT INTO rollup_state (range_start, bucket, holder, leased_until) VALUES (${rangeStart}, ${bucketOf(rangeStart)}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
      ON DUPLICATE KEY UPDATE
        stopped_by = ${STOPPED_BY},
        holder = IF(holder = 0 OR leased_until NOT BETWEEN UTC_TIMESTAMP(3) AND VALUES(leased_until), VALUES(holder), holder),
@@ -151,7 +154,7 @@ export async function readRollUpState(db: Database): Promise<Omit<RollUpState, '
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
   const { rows } = await db.execute(
     `SELECT holder, cursor_record_type, cursor_record_id, cursor_slot, last_run_at, caught_up_at, ${STOPPED_BY} AS stopped_by
-     FROM rollup_state WHERE range_start IN (${rangeStarts.join(',')})`,
+     FROM rollup_state WHERE ${idsSql('range_start', rangeStarts)}`,
   )
   return rows.map((row) => ({
     holder: toBigInt(row.holder),
@@ -188,7 +191,7 @@ export async function releaseLease(
        cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?, stopped_by = ${endSql(stoppedBy)},
        last_run_at = GREATEST(COALESCE(last_run_at, ${time}), ${time}),
        caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ${time}), ${time}), caught_up_at)
-     WHERE range_start = ${rangeStart} AND holder = ?`,
+     WHERE ${idsSql('range_start', rangeStart)} AND holder = ?`,
     [cursor?.recordType, cursor?.recordId, cursor?.slot, at, at, caughtUp, at, at, holder],
   )
 }

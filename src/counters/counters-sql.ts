@@ -1,3 +1,4 @@
+import { bucketOf, idsSql } from '../database/buckets.ts'
 import type { Executor } from '../database/database.ts'
 import { toBigInt } from '../database/values.ts'
 import { type CounterPlace, counterId } from './counter-address.ts'
@@ -5,9 +6,9 @@ import { type CounterPlace, counterId } from './counter-address.ts'
 const SIGNED_LIMIT = 2n ** 63n
 
 /**
- * SQL conditions on `record_type` and `record_id` that together select counters: one for each type and half of the ids.
+ * SQL conditions that together select counters: one for each type and half of the ids.
  * - vtgate merges the SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they are adjacent and have the
- *   same list of ids (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
+ *   same list of buckets (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
  * - MariaDB uses no index for a list of numbers below and above 2^63, and would read all counters of the type.
  * @param counters each counter once
  */
@@ -15,19 +16,29 @@ export function counterListsSql(counters: readonly CounterPlace[]): string[] {
   const halves = Map.groupBy(counters, ({ recordType, recordId }) => `${recordType} ${recordId < SIGNED_LIMIT}`)
   return [...halves.values()].map((half) => {
     const ids = half.map(({ recordId }) => recordId)
-    return `record_type = ${half[0]!.recordType} AND record_id IN (${ids.join(',')})`
+    return `record_type = ${half[0]!.recordType} AND ${idsSql('record_id', ids)}`
   })
 }
 
 /** An SQL condition for the rows of one counter. */
 export function counterSql({ recordType, recordId }: CounterPlace): string {
-  return `record_type = ${recordType} AND record_id = ${recordId}`
+  return `record_type = ${recordType} AND ${idsSql('record_id', recordId)}`
 }
 
 /** An SQL condition for the rows of counters that have one key, and so one record id, in several types. */
 export function sameKeySql(counters: readonly CounterPlace[]): string {
   const types = counters.map(({ recordType }) => recordType)
-  return `record_type IN (${types.join(',')}) AND record_id = ${counters[0]!.recordId}`
+  return `record_type IN (${types.join(',')}) AND ${idsSql('record_id', counters[0]!.recordId)}`
+}
+
+/** An SQL condition: two rows are of one counter. */
+export function sameCounterSql(a: string, b: string): string {
+  return `${a}.record_type = ${b}.record_type AND ${a}.record_id = ${b}.record_id AND ${a}.bucket = ${b}.bucket`
+}
+
+/** The values of the columns `record_type, record_id, bucket` in a row of an INSERT. */
+export function counterValues({ recordType, recordId }: CounterPlace): string {
+  return `${recordType},${recordId},${bucketOf(recordId)}`
 }
 
 /** Reads columns of distinct counters, without locks. Returns the rows by `counterId`. */
@@ -94,10 +105,10 @@ export function pendingOfOneSql(counter: CounterPlace, most: number): { column: 
 
 /**
  * SQL of a column: the same for the counter of `counters AS n`, of which there may be several. vtgate keeps it within its
- * statement, because it names the record id of the row.
+ * statement, because it names the bucket of the row.
  */
 export function boundedPendingSql(most: number): string {
   const slots = `slotted_counters AS s FORCE INDEX (pending)
-        WHERE s.pending = 1 AND s.record_type = n.record_type AND s.record_id = n.record_id`
+        WHERE s.pending = 1 AND ${sameCounterSql('s', 'n')}`
   return `IF((SELECT 1 FROM ${slots} LIMIT ${most}, 1) IS NULL, (SELECT COALESCE(SUM(s.count), 0) FROM ${slots}), NULL)`
 }

@@ -1,9 +1,10 @@
+import { bucketsSql } from '../database/buckets.ts'
 import { countStatements, type Database, type Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { packedSql, unpack } from '../database/values.ts'
 import type { RunBudgets, StoppedBy } from './background-runs.ts'
 import { DAY_MS, PERIODS, startOf } from './calendar.ts'
-import { afterSql, counterListsSql, HOUR_SQL } from './counters-sql.ts'
+import { afterSql, counterListsSql, HOUR_SQL, sameCounterSql } from './counters-sql.ts'
 import { rangeOf } from './ranges.ts'
 
 /**
@@ -53,7 +54,7 @@ export async function expireHours(database: Database, options: ExpiryOptions) {
     {
       ...shared,
       from: `FROM counter_history AS h FORCE INDEX (period_start)
-        LEFT JOIN counter_periods AS d ON d.record_type = h.record_type AND d.record_id = h.record_id AND d.period = ${PERIODS.day}
+        LEFT JOIN counter_periods AS d ON ${sameCounterSql('d', 'h')} AND d.period = ${PERIODS.day}
           AND d.period_start = DATE(h.period_start)
         WHERE h.period_start < ?`,
       order: ['h.period_start', 'h.record_type', 'h.record_id'],
@@ -63,7 +64,7 @@ export async function expireHours(database: Database, options: ExpiryOptions) {
       ...shared,
       from: `FROM type_history AS h FORCE INDEX (PRIMARY)
         LEFT JOIN type_history AS d ON d.record_type = h.record_type AND d.period = ${PERIODS.day}
-          AND d.period_start = DATE(h.period_start) AND d.range_lane = h.range_lane
+          AND d.period_start = DATE(h.period_start) AND d.range_lane = h.range_lane AND d.bucket = h.bucket
         WHERE h.record_type IN (${recordTypes.join(',')}) AND h.period = ${PERIODS.hour} AND h.period_start < ?`,
       order: ['h.record_type', 'h.period_start', 'h.range_lane'],
       deletion: (hours) => `FROM type_history WHERE (record_type, period, period_start, range_lane)
@@ -82,13 +83,13 @@ function hoursOfCountersSql(hours: readonly OldRow[]): string {
   const conditions = [...Map.groupBy(counters, ({ start }) => start)].flatMap(([start, begun]) =>
     counterListsSql(begun).map((list) => `(${list} AND period_start = '${start}')`),
   )
-  // Routes the statement to the shard: vtgate does not look into OR.
-  const recordIds = new Set(counters.map(({ recordId }) => recordId))
-  return `record_id IN (${[...recordIds].join(',')}) AND (${conditions.join(' OR ')})`
+  return `(${conditions.join(' OR ')})`
 }
 
 /** The columns of `OldRows.order` as SQL writes them: integers, and times with a T. */
 type OldRow = readonly string[]
+
+const idOf = (row: OldRow) => BigInt(row[2]!)
 
 /** One kind of old rows. */
 interface OldRows {
@@ -99,7 +100,7 @@ interface OldRows {
   order: readonly string[]
   /** SQL: whether a row may be deleted. Default: it may. */
   condition?: string
-  /** What follows DELETE, for rows of one range. */
+  /** What follows DELETE, for rows of one range, but for their buckets. */
   deletion(rows: readonly OldRow[]): string
 }
 
@@ -124,8 +125,10 @@ async function deleteOldRows(
       if (Date.now() - began >= maxSeconds * 1_000) return 'seconds'
       const page: Awaited<ReturnType<typeof readPage>> = await readPage(db, kind, after, pageRows)
       const old = page.filter(({ mayGo }) => mayGo).map(({ row }) => row)
-      const parts = [...Map.groupBy(old, (row) => rangeOf(BigInt(row[2]!), database.ranges)).values()]
-      const counts = await Promise.all(parts.map((part) => db.execute(`DELETE ${kind.deletion(part)}`)))
+      const parts = [...Map.groupBy(old, (row) => rangeOf(idOf(row), database.ranges)).values()]
+      const counts = await Promise.all(
+        parts.map((part) => db.execute(`DELETE ${kind.deletion(part)} AND ${bucketsSql(part.map(idOf))}`)),
+      )
       deleted += counts.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0)
       kept += page.length - old.length
       if (page.length < pageRows) return null

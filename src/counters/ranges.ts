@@ -1,3 +1,5 @@
+import { bucketsSql } from '../database/buckets.ts'
+
 /*
  * A range is one of R equal parts of the record ids, which are unsigned 64-bit numbers. R is a power of two and at least the
  * number of shards, so a range is on one shard. No statement that writes, and no transaction, spans two ranges: see
@@ -27,6 +29,16 @@ export const MAX_LANES = 6
 /** A random lane: requests seldom wait for each other, and a retry seldom for a transaction whose answer was lost. */
 export function laneOf({ ranges }: { ranges: number }, { recordId }: { recordId: bigint }): bigint {
   return boundsOf(rangeOf(recordId, ranges), ranges).first + BigInt(Math.floor(Math.random() * MAX_LANES))
+}
+
+/** An SQL condition that follows others: only rows `of` a range, whatever their type. */
+export function rangeSql(of: string, range: number, ranges: number): string {
+  return ranges === 1
+    ? ''
+    : `AND ${bucketsSql(
+        rangeStarts(MAX_RANGES).filter((id) => rangeOf(id, ranges) === range),
+        `${of}.bucket`,
+      )}`
 }
 
 export function rangeStarts(ranges: number): bigint[] {

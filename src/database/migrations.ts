@@ -1,4 +1,5 @@
 import { MIGRATIONS, TABLES } from '../generated.ts'
+import { bucketOf } from './buckets.ts'
 import type { Executor } from './database.ts'
 import { DatabaseFailure, hasErrorNumber } from './errors.ts'
 import { toDate, toText } from './values.ts'
@@ -18,7 +19,7 @@ const NO_DIRECT_DDL = /direct DDL is disabled/
 /** Reads the version. Fails unless every table exists and has the column it is sharded by. HEX: vtgate wants one type. */
 const READ_TABLES = [
   "SELECT CONCAT_WS(' ', version, made_at) AS recorded FROM schema_version",
-  ...Object.entries(TABLES).map(([table, column]) => `SELECT HEX(${column}) FROM ${table} WHERE 1 = 0`),
+  ...TABLES.map((table) => `SELECT HEX(bucket) FROM ${table} WHERE 1 = 0`),
 ].join(' UNION ALL ')
 
 /** The tables cannot be made. The message says why. With a `cause`, a statement failed; those before it were applied. */
@@ -55,7 +56,6 @@ export async function readPending(db: Executor, migrations: readonly Migration[]
  * @throws {MigrationStopped}
  */
 export async function makeTables(db: Executor, migrations: readonly Migration[] = MIGRATIONS): Promise<string[]> {
-  if (await lackVSchema(db)) throw new MigrationStopped(NO_VSCHEMA)
   if (!(await readServerIdentity(db)).strict) throw new MigrationStopped(NOT_STRICT)
   const { complete, pending } = await readPending(db, migrations)
   if (pending.length === 0) return []
@@ -72,6 +72,8 @@ export async function makeTables(db: Executor, migrations: readonly Migration[] 
       })
     }
   }
+  // Now, because PlanetScale accepts a VSchema only if its tables exist.
+  if (await lackVSchema(db)) throw new MigrationStopped(NO_VSCHEMA)
   await recordVersion(db, migrations)
   return pending.map(({ name }) => name)
 }
@@ -84,7 +86,8 @@ export async function recordVersion(db: Executor, migrations: readonly Migration
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   await db.execute(
-    'INSERT INTO schema_version (id, version, made_at) VALUES (1, ?, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE version = GREATEST(version, VALUES(version))',
+    `INSERT INTO schema_version (id, bucket, version, made_at) VALUES (1, ${bucketOf(0n)}, ?, UTC_TIMESTAMP())
+     ON DUPLICATE KEY UPDATE version = GREATEST(version, VALUES(version))`,
     [Math.max(...migrations.map(versionOf))],
   )
 }
@@ -106,9 +109,9 @@ async function areElsewhere(db: Executor): Promise<boolean> {
 }
 
 const NO_VSCHEMA =
-  'The keyspace has several shards, but its VSchema does not say how the tables are sharded. Apply migrations/vschema.json first, and set SHARDING.ranges: see docs/sharding.md.'
+  'The tables are made, on all shards. Now apply migrations/vschema.json, which says how they are sharded, set SHARDING.ranges, and run this again: see docs/sharding.md.'
 
-/** Whether the tables would be on several shards, and Vitess does not know how. */
+/** Whether the tables are on several shards, and Vitess does not know how. */
 async function lackVSchema(db: Executor): Promise<boolean> {
   const shards = await readShards(db).catch((error: unknown) => {
     // MySQL and MariaDB do not know the statement (1064).
@@ -117,7 +120,7 @@ async function lackVSchema(db: Executor): Promise<boolean> {
   })
   if (shards < 2) return false
   const known = await readColumn(db, 'SHOW VSCHEMA TABLES')
-  return !Object.keys(TABLES).every((table) => known.includes(table))
+  return !TABLES.every((table) => known.includes(table))
 }
 
 /** The SQL modes that refuse values that do not fit. */

@@ -1,5 +1,6 @@
 import { KeptAnswers } from '../counters/read/kept-answers.ts'
 import { type WaitUntil, within } from '../counters/shared-work-state.ts'
+import { bucketOf, idsSql } from '../database/buckets.ts'
 import type { Executor } from '../database/database.ts'
 import { classify } from '../database/errors.ts'
 import { hexOf, toText } from '../database/values.ts'
@@ -83,21 +84,23 @@ const CLOCKS_DIFFER = 600
 /** Reads the salt of a day, in hexadecimal digits; `null` if there is none. */
 export async function readSalt(db: Executor, day: number): Promise<string | null> {
   const { rows } = await db.execute(
-    `SELECT HEX(salt) AS salt FROM visitor_salts WHERE range_start = 0 AND day = ${day}`,
+    `SELECT HEX(salt) AS salt FROM visitor_salts WHERE ${idsSql('range_start', 0n)} AND day = ${day}`,
   )
   return rows.length === 0 ? null : toText(rows[0]!.salt)
 }
 
 /** Stores a salt, unless its day has one. The salt of the day is the one that is read afterwards. */
 export async function offerSalt(db: Executor, day: number, salt: string): Promise<void> {
-  await db.execute(`INSERT IGNORE INTO visitor_salts (range_start, day, salt) VALUES (0, ${day}, X'${salt}')`)
+  await db.execute(
+    `INSERT IGNORE INTO visitor_salts (range_start, bucket, day, salt) VALUES (0, ${bucketOf(0n)}, ${day}, X'${salt}')`,
+  )
 }
 
 /** Deletes the salts of days whose windows are all over, by the database's clock. Returns their number. */
 export async function deleteOldSalts(db: Executor, longestWindow: number): Promise<number> {
   const { rowsAffected } = await db.execute(
     `DELETE FROM visitor_salts
-     WHERE range_start = 0 AND day < FLOOR((UNIX_TIMESTAMP() - ${longestWindow + CLOCKS_DIFFER}) / 86400)`,
+     WHERE ${idsSql('range_start', 0n)} AND day < FLOOR((UNIX_TIMESTAMP() - ${longestWindow + CLOCKS_DIFFER}) / 86400)`,
   )
   return rowsAffected
 }

@@ -6,6 +6,7 @@ import { importCounts } from '../../src/counters/changes/import-counts.ts'
 import { moveCounter } from '../../src/counters/changes/move-counter.ts'
 import { setCounter } from '../../src/counters/changes/set-counter.ts'
 import { type CounterAddress, counterId } from '../../src/counters/counter-address.ts'
+import { counterSql, placeOf } from '../../src/counters/counters-sql.ts'
 import { hash63, random63 } from '../../src/counters/ids.ts'
 import { ensureNames, pruneNames } from '../../src/counters/keys/names.ts'
 import { Overtaken } from '../../src/counters/ledger/totals.ts'
@@ -218,7 +219,7 @@ class Everything {
    */
   async #nameAgain(): Promise<void> {
     const { rows } = await this.#db.execute(
-      `SELECT DISTINCT record_type, record_id FROM slotted_counters LEFT JOIN counters AS c USING (record_type, record_id)
+      `SELECT DISTINCT record_type, record_id FROM slotted_counters LEFT JOIN counters AS c USING (record_type, record_id, bucket)
        WHERE pending = 1 AND name IS NULL`,
     )
     console.log(`${rows.length} had lost their names`)
@@ -240,17 +241,17 @@ class Everything {
     await moveCounter(this.#db, last, deletion)
     const { rows: gone } = await this.#db.execute('SELECT record_type, record_id FROM counters WHERE gone_hour > 0')
     expect(gone.length).toBeGreaterThan(0)
-    for (const { record_type, record_id } of gone) {
-      const place = [record_type, record_id]
-      const sql = 'UPDATE counters SET gone_hour = gone_hour - 3 WHERE record_type = ? AND record_id = ?'
-      await this.#db.execute(sql, place)
-    }
+    for (const row of gone) await this.#makeOlder(row)
     await pruneNames(this.#db)
     const { rows } = await this.#db.execute(
-      `SELECT DISTINCT record_type, record_id FROM counter_periods LEFT JOIN counters AS c USING (record_type, record_id)
+      `SELECT DISTINCT record_type, record_id FROM counter_periods LEFT JOIN counters AS c USING (record_type, record_id, bucket)
        WHERE name IS NULL OR gone_hour IS NOT NULL`,
     )
     expect(rows).toEqual([])
+  }
+
+  async #makeOlder(row: Record<string, unknown>): Promise<void> {
+    await this.#db.execute(`UPDATE counters SET gone_hour = gone_hour - 3 WHERE ${counterSql(placeOf(row))}`)
   }
 
   #open(place: number): TestIsolate {
@@ -303,10 +304,7 @@ class Everything {
     const { rows: gone } = await this.#db.execute('SELECT record_type, record_id FROM counters WHERE gone_hour > 100')
     const read = new Set((await Promise.all(this.#readPools.flat().map(addressOf))).map(counterId))
     const rows = gone.filter(({ record_type, record_id }) => !read.has(`${record_type}/${record_id}`)).slice(0, 20)
-    for (const { record_type, record_id } of rows) {
-      const sql = 'UPDATE counters SET gone_hour = gone_hour - 3 WHERE record_type = ? AND record_id = ?'
-      await this.#db.execute(sql, [record_type, record_id])
-    }
+    for (const row of rows) await this.#makeOlder(row)
     this.#done.aged += rows.length
     await this.#moment(1_000)
   }

@@ -1,5 +1,6 @@
 import { hash63 } from '../../src/counters/ids.ts'
 import { prune } from '../../src/counters/old-rows.ts'
+import { bucketsSql } from '../../src/database/buckets.ts'
 import type { FaultyDatabase } from './faulty-database.ts'
 import { type Increment, recordOf } from './increment.ts'
 
@@ -42,18 +43,18 @@ export class Pruner {
 }
 
 async function age(db: FaultyDatabase, finished: readonly Finished[]): Promise<void> {
-  const slots: unknown[] = []
+  const slots: { recordId: bigint; row: string }[] = []
   for (const { key, increments } of finished) {
     const slot = await hash63(`idempotency-key ${key}`)
     for (const increment of increments) {
       const { recordType, recordId } = await recordOf(increment)
-      slots.push(recordType, recordId, slot)
+      slots.push({ recordId, row: `(${recordType},${recordId},${slot})` })
     }
   }
   if (slots.length === 0) return
-  const rows = Array.from({ length: slots.length / 3 }, () => '(?, ?, ?)').join(', ')
   await db.execute(
-    `UPDATE slotted_counters SET kept_until = 1 WHERE (record_type, record_id, slot) IN (${rows})`,
-    slots,
+    `UPDATE slotted_counters SET kept_until = 1
+     WHERE (record_type, record_id, slot) IN (${slots.map(({ row }) => row).join()})
+     AND ${bucketsSql(slots.map(({ recordId }) => recordId))}`,
   )
 }

@@ -5,6 +5,7 @@ import { toBigInt } from '../../src/database/values.ts'
 import { askEndpoint, behave } from './behave.ts'
 import { onVitess } from './on-vitess.ts'
 import { takeDatabase } from './taken-databases.ts'
+import { withBuckets } from './with-buckets.ts'
 
 /** The columns of tables that tests fill. `names` and `totals` are both in `counters`; a total without a name gets one. */
 export const COLUMNS = {
@@ -25,7 +26,7 @@ export interface TestDatabase extends Database {
   behave(behaviour?: Partial<Behaviour>): Promise<void>
   /** Runs something. Returns its statements, with what the server read for each. */
   recording(work: () => Promise<unknown>): Promise<RecordedStatement[]>
-  /** Runs a statement that prepares a test. It may write to several shards, which the statements of the Worker may not. */
+  /** Runs a statement that prepares a test. An INSERT gets its buckets here. It may write to several shards, which the statements of the Worker may not. */
   arrange(sql: string, args?: readonly unknown[]): Promise<Result>
   /** Inserts the rows of a table, each as SQL: its `COLUMNS` in parentheses. */
   insert(table: keyof typeof COLUMNS, rows: string | readonly string[], args?: readonly unknown[]): Promise<Result>
@@ -48,7 +49,8 @@ export async function emptyDatabase(): Promise<TestDatabase> {
 function testDatabase({ name, databaseUrl }: { name: string; databaseUrl: string }): TestDatabase {
   const database = openDatabase({ url: databaseUrl, deadlineMs: 60_000, ranges: inject('ranges') })
   const local = (path: string, method: string, body?: unknown) => askEndpoint(databaseUrl, path, method, body)
-  const arrange: TestDatabase['arrange'] = (sql, args) => {
+  const arrange: TestDatabase['arrange'] = (written, args) => {
+    const sql = withBuckets(written, args)
     if (!onVitess) return database.execute(sql, args)
     return database.transaction(async (transaction) => {
       // The mode stays with the connection, which others use afterwards.

@@ -21,7 +21,7 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counters': 'list',
   'DELETE FROM counter_periods': 'single shard',
   "SELECT 'adjustments' AS part, 0 AS id": '3 × single shard or single shard',
-  'DELETE FROM counter_history WHERE record_id IN': 'list',
+  'DELETE FROM counter_history WHERE (': 'list',
   'DELETE FROM new_key_budgets': 'single shard',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',
   'DELETE FROM visitor_salts': 'single shard',
@@ -55,11 +55,11 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', … h.record_id, SUM(h.count), GROUP_CONCAT … record_id = ": 'single shard',
   "SELECT CONCAT_WS(' ', '0', h.record_id … record_id IN (": 'list',
   "SELECT CONCAT_WS(' ', 'name', record_id": 'list',
-  '(SELECT 1 FROM counter_periods AS h FORCE INDEX (ranking)': '3 × range or range',
-  'SELECT h.record_id, SUM(h.count) AS count FROM counter_periods': 'all shards',
-  'SELECT n.name, n.record_id, SUM(h.count)': 'all shards',
-  'SELECT h.name, h.record_id, SUM(h.count)': 'all shards',
-  'SELECT h.record_id, SUM(h.count) AS count FROM (': 'all shards',
+  '(SELECT 1 FROM counter_periods AS h FORCE INDEX (ranking)': '3 × list or list',
+  'SELECT h.record_id, h.bucket, SUM(h.count) AS count FROM counter_periods': 'all shards',
+  'SELECT n.name, n.record_id, n.bucket, SUM(h.count)': 'all shards',
+  'SELECT h.name, h.record_id, h.bucket, SUM(h.count)': 'all shards',
+  'SELECT h.record_id, h.bucket, SUM(h.count) AS count FROM (': 'all shards',
   'SELECT h.record_id, h.count': 'all shards',
   'SELECT record_id, name, count FROM counters FORCE INDEX (ranking)': 'all shards',
   'SELECT record_id, name, count FROM counters FORCE INDEX (name)': 'all shards',
@@ -84,7 +84,7 @@ export const STATEMENTS: Record<string, string> = {
     'all shards',
   "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, REPLACE(h.period_start, ' ', 'T'), h.range_lane) … h.range_lane > … ORDER BY":
     'all shards',
-  'SELECT holder, cursor_record_type': 'list or single shard',
+  'SELECT holder, cursor_record_type': 'list',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
     '3 × all shards',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
@@ -92,23 +92,23 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT record_id, 'total' AS part, NULL AS day, count … UNION ALL SELECT record_id, 'day'": 'all shards',
   'SELECT record_id, name FROM counters … AND name > x … ORDER BY': 'all shards',
   'SELECT record_id, name FROM counters … ORDER BY': 'all shards',
-  'SELECT record_type, record_id, what, start, SUM(recorded)': 'all shards',
-  'SELECT record_type, record_id, what, start, SUM(recorded) … AND record_id = ': 'single shard',
+  'SELECT record_type, record_id, bucket, what, start, SUM(recorded)': 'all shards',
+  'SELECT record_type, record_id, bucket, what, start, SUM(recorded) … AND record_id = ': 'single shard',
   "SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count": '2 × list or list',
   'SELECT COALESCE((SELECT CONCAT_WS': 'single shard',
-  'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counters': 'list or single shard',
+  'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counters': 'list',
   'SELECT record_type, record_id, name FROM counters': 'list',
   'SELECT record_type, record_id, count <> 0 … FROM counters AS n FORCE INDEX (gone)': 'all shards',
   'UPDATE counters SET gone_hour = NULL': 'list',
-  "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … ORDER BY": 'range',
-  "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … s.slot > … ORDER BY": 'range',
+  "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … ORDER BY": 'list',
+  "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … s.slot > … ORDER BY": 'list',
   'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets': 'single shard',
   'SELECT record_type, what, start, SUM(recorded)': 'all shards',
   "SELECT CONCAT_WS(' ', 1, kept_until, record_type … ORDER BY": 'all shards',
   "SELECT CONCAT_WS(' ', 1, kept_until, record_type … slot > … ORDER BY": 'all shards',
   'SELECT position, round_begun_at FROM background_runs': 'single shard',
   "SELECT CONCAT_WS(' ', version, made_at) AS recorded": 'all shards',
-  'SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches FROM background_runs': 'list',
+  'SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches FROM background_runs': 'single shard',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
   'UPDATE background_runs': 'single shard',
   'UPDATE new_key_budgets': 'single shard',
@@ -274,9 +274,9 @@ async function moves(worker: TestWorker, types: readonly string[], days: number)
   await send('DELETE', `deleted?also=${also}`)
   // Takes the mark off the name.
   await send('PUT', 'deleted', { count: 1 })
-  await send('POST', `renamed/rename?also=${also}`, { to: 'moved' }, { 'Idempotency-Key': 'rename' })
-  await send('POST', `merged/merge?also=${also}`, { into: 'moved' })
-  await send('DELETE', 'moved?below=1000')
+  await send('POST', `renamed/rename?also=${also}`, { to: 'moved-1' }, { 'Idempotency-Key': 'rename' })
+  await send('POST', `merged/merge?also=${also}`, { into: 'moved-1' })
+  await send('DELETE', 'moved-1?below=1000')
 }
 
 /**

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { type ImportRow, importCounts } from '../../src/counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../../src/counters/changes/move-counter.ts'
 import type { CounterAddress } from '../../src/counters/counter-address.ts'
+import { counterValues } from '../../src/counters/counters-sql.ts'
 import { random63 } from '../../src/counters/ids.ts'
 import { applyBatch } from '../../src/counters/ledger/slots.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
@@ -45,23 +46,19 @@ export async function countAll(
 }
 
 /** Names a counter, as everything that counts does first. */
-export async function nameCounter(
-  db: Pick<Database, 'execute'>,
-  { recordType, recordId, name }: CounterAddress,
-): Promise<void> {
-  await db.execute('INSERT IGNORE INTO counters (record_type, record_id, name) VALUES (?, ?, ?)', [
-    recordType,
-    recordId,
-    name,
-  ])
+export async function nameCounter(db: Pick<Database, 'execute'>, counter: CounterAddress): Promise<void> {
+  await db.execute(
+    `INSERT IGNORE INTO counters (record_type, record_id, bucket, name) VALUES (${counterValues(counter)}, ?)`,
+    [counter.name],
+  )
 }
 
 /** Names all counters that have slots. */
 export async function nameAll(db: TestDatabase): Promise<void> {
   if (!onVitess) {
     await db.execute(
-      `INSERT IGNORE INTO counters (record_type, record_id, name)
-       SELECT DISTINCT record_type, record_id, CONCAT('/', record_id) FROM slotted_counters`,
+      `INSERT IGNORE INTO counters (record_type, record_id, bucket, name)
+       SELECT DISTINCT record_type, record_id, bucket, CONCAT('/', record_id) FROM slotted_counters`,
     )
     return
   }

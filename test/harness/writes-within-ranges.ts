@@ -8,7 +8,11 @@ const ROW = /\((\d+), ?(\d+), ?(?:\d|-|'|x')/g
 export function writesAcrossRanges(statements: readonly RecordedStatement[], ranges: number): string[] {
   return statements.flatMap(({ sql }) => {
     if (!/^(INSERT|UPDATE|DELETE)/.test(sql) || /type_history|rollup_state/.test(sql)) return []
-    const found = new Set([...sql.matchAll(ROW)].map(([, , recordId]) => rangeOf(BigInt(recordId!), ranges)))
+    const found = new Set(
+      [...sql.replace(/ bucket IN \([\d,]+\)/g, '').matchAll(ROW)].map(([, , recordId]) =>
+        rangeOf(BigInt(recordId!), ranges),
+      ),
+    )
     return found.size > 1 ? [sql.slice(0, 300)] : []
   })
 }

@@ -1,5 +1,6 @@
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
 import type { IsolationLevel } from '../../../local/planetscale/fault-injection.ts'
+import { bucketOf } from '../../../src/database/buckets.ts'
 import { createTables } from '../../harness/create-tables.ts'
 import type { BenchServer } from '../../harness/measured-database.ts'
 import type { Table } from '../../report/results.ts'
@@ -19,7 +20,7 @@ const SCHEMAS = {
   'our primary key': {
     table: 'slotted_counters',
     add: (slot: number) =>
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (1, 1, ${slot}, 1, 0, 0)
+      `INSERT INTO slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until) VALUES (1, 1, ${bucketOf(1n)}, ${slot}, 1, 0, 0)
        ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
   },
 }

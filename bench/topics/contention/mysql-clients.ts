@@ -1,5 +1,6 @@
 import mysql, { type Connection, type ResultSetHeader } from 'mysql2/promise'
 import type { IsolationLevel } from '../../../local/planetscale/fault-injection.ts'
+import { bucketOf } from '../../../src/database/buckets.ts'
 import { createTables } from '../../harness/create-tables.ts'
 import type { BenchServer } from '../../harness/measured-database.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
@@ -34,7 +35,7 @@ export const TABLES = {
 export type Kind = keyof typeof STATEMENTS
 
 const own = (slot: number) =>
-  `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (1, 1, ${slot}, 1, 0, 0)
+  `INSERT INTO slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until) VALUES (1, 1, ${bucketOf(1n)}, ${slot}, 1, 0, 0)
    ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
 
 /** How clients are connected. */
@@ -64,7 +65,7 @@ export async function addDirectly(
     const slots = Array.from({ length: SLOTS }, (_, slot) => slot)
     const rows = (values: (slot: number) => string) => slots.map(values).join(', ')
     await connections[0]!.query(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows((slot) => `(1, 1, ${slot}, 1, 0, 0)`)}`,
+      `INSERT INTO slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until) VALUES ${rows((slot) => `(1, 1, ${bucketOf(1n)}, ${slot}, 1, 0, 0)`)}`,
     )
     await connections[0]!.query(
       `INSERT INTO published_slotted_counters (record_type, record_id, slot, count) VALUES ${rows((slot) => `(1, 1, ${slot}, 1)`)}`,

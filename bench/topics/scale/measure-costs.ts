@@ -1,5 +1,6 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
 import { byPrimaryKey } from '../../../src/counters/counter-address.ts'
+import { counterValues } from '../../../src/counters/counters-sql.ts'
 import { random63 } from '../../../src/counters/ids.ts'
 import { findNames, storeNames } from '../../../src/counters/keys/names.ts'
 import { applyBatch } from '../../../src/counters/ledger/slots.ts'
@@ -247,10 +248,13 @@ async function running(db: MeasuredConnection) {
   const fill = async () => {
     for (let first = 0; first < COUNTERS; first += 500) {
       const rows = ids.slice(first, first + 500).flatMap((id) => {
-        return Array.from({ length: SLOTS_EACH }, (_, slot) => `(1,${id},${slot},1,1,FLOOR(UNIX_TIMESTAMP()/3600))`)
+        return Array.from(
+          { length: SLOTS_EACH },
+          (_, slot) => `(${counterValues({ recordType: 1, recordId: id })},${slot},1,1,FLOOR(UNIX_TIMESTAMP()/3600))`,
+        )
       })
       await db.execute(
-        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows} ON DUPLICATE KEY UPDATE count = 1`,
+        `INSERT INTO slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until) VALUES ${rows} ON DUPLICATE KEY UPDATE count = 1`,
       )
     }
   }
@@ -273,12 +277,12 @@ async function running(db: MeasuredConnection) {
   const ofPruning = db.take()
   return {
     runStatement,
-    readSlot: each(ofRollUp, /^SELECT s\.record_type/, slots),
+    readSlot: each(ofRollUp, /^SELECT .* FROM slotted_counters AS s FORCE INDEX \(pending\)/s, slots),
     subtractedSlot: each(ofRollUp, /^INSERT INTO slotted_counters/, slots),
     movedTotal: each(ofRollUp, /^INSERT INTO counters/, COUNTERS),
     movedHour: each(ofRollUp, /^INSERT INTO counter_history/, COUNTERS),
     movedPeriod: each(ofRollUp, /^INSERT INTO counter_periods/, 2 * COUNTERS),
-    readOldSlot: each(ofPruning, /^SELECT kept_until/, deleted),
+    readOldSlot: each(ofPruning, /^SELECT .* FORCE INDEX \(pruning\)/s, deleted),
     deletedSlot: each(ofPruning, /^DELETE/, deleted),
   }
 }

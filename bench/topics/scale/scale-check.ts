@@ -1,3 +1,4 @@
+import { counterValues } from '../../../src/counters/counters-sql.ts'
 import { hash64 } from '../../../src/counters/ids.ts'
 import { type Deployment, withDeployment } from '../../harness/deployment.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
@@ -126,9 +127,13 @@ async function measure(testbed: Testbed, load: Load, round: number, seconds: num
 async function storeNames({ server, database }: Deployment, keys: Keys): Promise<void> {
   const addresses = Array.from({ length: keys.number }, (_, rank) => keys.address(rank))
   const rows = await Promise.all(
-    addresses.map(async ({ recordType, name }) => `(${recordType},${await hash64(name)},'${name}')`),
+    addresses.map(
+      async ({ recordType, name }) => `(${counterValues({ recordType, recordId: await hash64(name) })},'${name}')`,
+    ),
   )
-  await server.query(`INSERT INTO \`${database}\`.counters (record_type, record_id, name) VALUES ${rows.join()}`)
+  await server.query(
+    `INSERT INTO \`${database}\`.counters (record_type, record_id, bucket, name) VALUES ${rows.join()}`,
+  )
 }
 
 async function simulate(testbed: Testbed, load: Load, round: number, seconds: number): Promise<Outcome> {

@@ -4,12 +4,14 @@ import { renderTable } from '../../report/markdown-table.ts'
 import type { Results } from '../../report/results.ts'
 import { billOf, type HitCpu, hitCpuIn, MONTH_S } from './cloudflare-bill.ts'
 import { PLACEMENTS, type Placement, RATES, SHARDS } from './loads.ts'
-import { LARGE_TABLE_GB, LIMITS, rateAtLimit, Sizing } from './sizing.ts'
+import { LARGE_TABLE_GB, LIMITS, type Limit, rateAtLimit, Sizing } from './sizing.ts'
 
 /** Average hits a second from which on the table advises placement. */
 const PLACED_FROM = 30
 /** Average hits a second from which on the table advises the paid plan: 26 million requests a month. */
 const PAID_FROM = 10
+/** The rates in the tables: beyond, prices are not listed, and the product would have to change. */
+const SHOWN = RATES.filter((rate) => rate <= 10_000)
 /** Numbers of shards to choose from. More than 16 are not simulated. */
 const SHARDS_TO_TRY = [...SHARDS, 32, 64]
 const { rollUp, pruning } = PLANS.paid
@@ -88,25 +90,25 @@ function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): stri
   )
 }
 
-/** The rates at which limits are reached if the Worker is placed near the database. */
-function limitsTable(sizing: Sizing): string {
-  // What processors are needed is in the table of needs.
-  const cells = LIMITS.filter(({ name }) => !/processors? per shard/.test(name))
-    .map((limit) => ({ limit, rates: SHARDS.map((shards) => rateAtLimit(sizing, limit, 'placed', shards)) }))
-    .sort((a, b) => (a.rates[0] ?? Infinity) - (b.rates[0] ?? Infinity))
-  return renderTable(
-    ['limit', ...SHARDS.map(shardsOf), 'what helps'],
-    cells.map(({ limit, rates }) => [
-      limit.name,
-      ...rates.map((rate) => (rate === null ? '–' : short(rate))),
-      limit.remedy,
-    ]),
+/** What breaks first beyond the table, and at which rate. The Worker is placed near the database. */
+function afterText(sizing: Sizing): string {
+  const rates = (limit: Limit) => SHARDS.map((shards) => rateAtLimit(sizing, limit, 'placed', shards) ?? Infinity)
+  const lowest = (limit: Limit) => short(Math.min(...rates(limit)))
+  const { rollUpSeconds, rollUpStatements, pruningSeconds } = LIMITS
+  const [one, four, sixteen] = rates(rollUpSeconds).map(short)
+  return (
+    `The roll-up breaks first. It must move within a minute what a minute leaves, and one invocation coordinates all ranges. It takes ` +
+    `${rollUp.maxSeconds} s at ${one} hits a second on one shard, at ${four} on 4, and at ${sixteen} on 16; and all of its ` +
+    `${rollUp.maxStatements.toLocaleString('en-US')} statements at ${lowest(rollUpStatements)}, on any number of shards. Beyond that, no setting ` +
+    `helps: the product would have to roll up each range in an invocation of its own. Until it catches up, counts stay exact, exact reads ` +
+    `slow down, and totals and rankings age. Pruning takes ${pruning.maxSeconds} s at ${lowest(pruningSeconds)} hits a second on one shard, which ` +
+    'more shards relieve.'
   )
 }
 
 /** What a hit costs on average, with one shard. */
 function statementsTable(sizing: Sizing): string {
-  const rows = RATES.map((rate) => [
+  const rows = SHOWN.map((rate) => [
     rate.toLocaleString('en-US'),
     ...PLACEMENTS.flatMap((placement) => {
       const of = (figure: Parameters<Sizing['figure']>[3]) => sizing.figure(placement, 1, rate, figure)
@@ -131,9 +133,9 @@ function statementsTable(sizing: Sizing): string {
 export function renderScaleDocument(document: string, results: Results): string {
   const sizing = new Sizing(results)
   const blocks: FigureBlocks = {
-    needs: renderNeeds(results, [1, ...RATES]),
+    needs: renderNeeds(results, [1, ...SHOWN]),
     statements: sizing.complete ? statementsTable(sizing) : null,
-    limits: sizing.complete ? limitsTable(sizing) : null,
+    after: sizing.complete ? afterText(sizing) : null,
   }
   return putFigures(document, 'docs/scale.md', blocks)
 }

@@ -187,50 +187,17 @@ export function peakOf(average: number): number {
   return average * (1 + SWING)
 }
 
-/** A limit that is reached at some rate. */
-export interface Limit {
-  name: string
-  /** What to do about it. */
-  remedy: string
-  /** How much of it is used at an average rate; 1 is all. */
-  used(sizing: Sizing, placement: Placement, shards: number, average: number): number
-}
+/** How much of a limit is used at an average rate; 1 is all. */
+export type Limit = (sizing: Sizing, placement: Placement, shards: number, average: number) => number
 
 const { rollUp, pruning } = PLANS.paid
 
-/** All limits, with the settings of `PLAN = "paid"`. */
-export const LIMITS: readonly Limit[] = [
-  {
-    name: `the slots that are kept fill ${LARGE_TABLE_GB} GB on a shard`,
-    remedy: 'more shards',
-    used: (sizing, placement, shards, average) => sizing.slotsGb(placement, shards, average) / LARGE_TABLE_GB,
-  },
-  {
-    name: `pruning takes ${pruning.maxSeconds} s`,
-    remedy: 'more shards',
-    used: (sizing, placement, shards, average) =>
-      sizing.pruningSeconds(placement, shards, average) / pruning.maxSeconds,
-  },
-  {
-    name: `the roll-up takes ${rollUp.maxSeconds} s`,
-    remedy: '4 shards; beyond that, a change to the product',
-    used: (sizing, placement, shards, average) => sizing.rollUpSeconds(placement, shards, average) / rollUp.maxSeconds,
-  },
-  {
-    name: `the roll-up takes ${rollUp.maxStatements.toLocaleString('en-US')} statements`,
-    remedy: 'a change to the product',
-    used: (sizing, placement, shards, average) =>
-      sizing.rollUpStatements(placement, shards, average) / rollUp.maxStatements,
-  },
-  ...[1, 8, 64].map(
-    (processors): Limit => ({
-      name: `${processors === 1 ? '1 processor' : `${processors} processors`} per shard ${processors === 1 ? 'is' : 'are'} busy for half of the time`,
-      remedy: processors === 64 ? 'more shards' : 'a larger size',
-      used: (sizing, placement, shards, average) =>
-        sizing.processors(placement, shards, average) / shards / BUSY / processors,
-    }),
-  ),
-]
+/** What breaks first, with the settings of `PLAN = "paid"`. */
+export const LIMITS = {
+  rollUpSeconds: (...[sizing, ...at]) => sizing.rollUpSeconds(...at) / rollUp.maxSeconds,
+  rollUpStatements: (...[sizing, ...at]) => sizing.rollUpStatements(...at) / rollUp.maxStatements,
+  pruningSeconds: (...[sizing, ...at]) => sizing.pruningSeconds(...at) / pruning.maxSeconds,
+} satisfies Record<string, Limit>
 
 const MOST_RATE = 1e7
 
@@ -238,10 +205,10 @@ const MOST_RATE = 1e7
 export function rateAtLimit(sizing: Sizing, limit: Limit, placement: Placement, shards: number): number | null {
   let [low, high] = [0.1, MOST_RATE]
   // Not a number, if it was not simulated.
-  if (!(limit.used(sizing, placement, shards, high) >= 1)) return null
+  if (!(limit(sizing, placement, shards, high) >= 1)) return null
   for (let n = 0; n < 40; n++) {
     const middle = Math.sqrt(low * high)
-    if (limit.used(sizing, placement, shards, middle) < 1) low = middle
+    if (limit(sizing, placement, shards, middle) < 1) low = middle
     else high = middle
   }
   return low

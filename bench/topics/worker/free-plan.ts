@@ -54,7 +54,9 @@ const prune: Prepare = async (deployment) => {
   const { server, database } = deployment
   const slots = `\`${database}\`.slotted_counters`
   const insert = (table: string, rest: string) =>
-    server.query(`INSERT IGNORE INTO \`${database}\`.${table} SELECT record_type, record_id, ${rest} FROM ${slots}`)
+    server.query(
+      `INSERT IGNORE INTO \`${database}\`.${table} SELECT record_type, record_id, bucket, ${rest} FROM ${slots}`,
+    )
   return {
     async reset() {
       await fillSlots(deployment, { counters: OLD_SLOTS, slotsEach: 1, count: 0 })

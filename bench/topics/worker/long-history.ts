@@ -1,5 +1,7 @@
 import { PERIODS, startOf } from '../../../src/counters/calendar.ts'
+import { counterValues } from '../../../src/counters/counters-sql.ts'
 import { hash64 } from '../../../src/counters/ids.ts'
+import { bucketOf } from '../../../src/database/buckets.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 
 /** The counter with the long history. */
@@ -18,8 +20,11 @@ export async function fillHistory({ server, database }: Pick<Deployment, 'server
   const insert = (table: string, rest: string) => server.query(`INSERT INTO \`${database}\`.${table} ${rest}`)
   const id = await hash64(KEY)
   const counters = Array.from({ length: COUNTERS - 1 }, (_, i) => [i + 1, `/page/${i + 1}`])
-  const values = [[id, KEY], ...counters].map(([id, name]) => `(1,${id},'${name}',5000000,1,NOW(3))`)
-  await insert('counters', `(record_type, record_id, name, count, version, rolled_up_at) VALUES ${values.join()}`)
+  const values = [[id, KEY], ...counters].map(([id, name]) => `(${counterOf(id!)},'${name}',5000000,1,NOW(3))`)
+  await insert(
+    'counters',
+    `(record_type, record_id, bucket, name, count, version, rolled_up_at) VALUES ${values.join()}`,
+  )
   const now = Date.now()
   const rows = new Map<string, number>()
   const first = Math.floor(now / DAY_MS) - Math.floor(YEARS * 365.2425)
@@ -31,23 +36,28 @@ export async function fillHistory({ server, database }: Pick<Deployment, 'server
   }
   const hours: string[] = []
   for (let at = Math.floor(now / DAY_MS - HOUR_DAYS) * DAY_MS; at <= now; at += HOUR_MS) hours.push(`'${text(at)}'`)
-  const ofType = [...rows].map(([row, count]) => `(1,${row},0,${count * COUNTERS})`)
-  const hoursOfType = hours.map((at) => `(1,${PERIODS.hour},${at},0,${PER_HOUR * COUNTERS})`)
+  const ofType = [...rows].map(([row, count]) => `(1,${row},0,${bucketOf(0n)},${count * COUNTERS})`)
+  const hoursOfType = hours.map((at) => `(1,${PERIODS.hour},${at},0,${bucketOf(0n)},${PER_HOUR * COUNTERS})`)
   await insert('type_history', `VALUES ${[...ofType, ...hoursOfType].join()}`)
-  await insert('counter_periods', `VALUES ${[...rows].map(([row, count]) => `(1,${id},${row},${count})`).join()}`)
-  await insert('counter_history', `VALUES ${hours.map((at) => `(1,${id},${at},${PER_HOUR})`).join()}`)
+  await insert(
+    'counter_periods',
+    `VALUES ${[...rows].map(([row, count]) => `(${counterOf(id)},${row},${count})`).join()}`,
+  )
+  await insert('counter_history', `VALUES ${hours.map((at) => `(${counterOf(id)},${at},${PER_HOUR})`).join()}`)
   const others = `AS h JOIN \`${database}\`.counters AS n ON n.record_id <> ${id}`
   await insert(
     'counter_periods',
-    `SELECT 1, n.record_id, period, period_start, h.count + n.record_id FROM \`${database}\`.counter_periods ${others}
+    `SELECT 1, n.record_id, n.bucket, period, period_start, h.count + n.record_id FROM \`${database}\`.counter_periods ${others}
      WHERE period_start > '${text(now - OTHER_DAYS * DAY_MS)}'`,
   )
   // Of a ranking, only hours around midnight matter.
   await insert(
     'counter_history',
-    `SELECT 1, n.record_id, period_start, h.count FROM \`${database}\`.counter_history ${others} WHERE HOUR(period_start) > 20`,
+    `SELECT 1, n.record_id, n.bucket, period_start, h.count FROM \`${database}\`.counter_history ${others} WHERE HOUR(period_start) > 20`,
   )
 }
+
+const counterOf = (id: bigint | number | string) => counterValues({ recordType: 1, recordId: BigInt(id) })
 
 function text(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')

@@ -1,3 +1,4 @@
+import { counterValues } from '../../../src/counters/counters-sql.ts'
 import { hash64 } from '../../../src/counters/ids.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 import type { Variant } from '../../harness/variant.ts'
@@ -21,8 +22,8 @@ async function fill(deployment: Deployment): Promise<void> {
   const numbers = places.map((place) => `${digits} AS d${place}`).join(' JOIN ')
   const number = `CAST(${places.map((place) => `d${place}.n * ${10 ** place}`).join(' + ')} AS UNSIGNED)`
   await server.query(
-    `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, kept_until)
-     SELECT 1, ${await hash64(KEY)}, ${number} * 46116860184273, 1, ${number}, 1 FROM ${numbers} WHERE d5.n < ${PENDING / 100_000}`,
+    `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until)
+     SELECT ${counterValues({ recordType: 1, recordId: await hash64(KEY) })}, ${number} * 46116860184273, 1, ${number}, 1 FROM ${numbers} WHERE d5.n < ${PENDING / 100_000}`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { bucketOf, idsSql } from '../../database/buckets.ts'
 import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/values.ts'
@@ -129,7 +130,7 @@ async function takeKey(transaction: Executor, key: ChangeKey, isFirst: boolean):
   const stored = () => readContents(transaction, key.hash, key.recordId)
   if (isFirst) refuseRepeat(key, await stored())
   const { rowsAffected } = await transaction.execute(
-    `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${key.recordId}, ${key.hash}, ${key.contents})`,
+    `INSERT IGNORE INTO change_keys (record_id, bucket, key_hash, contents_hash) VALUES (${key.recordId}, ${bucketOf(key.recordId)}, ${key.hash}, ${key.contents})`,
   )
   if (rowsAffected === 1) return
   refuseRepeat(key, await stored())
@@ -142,9 +143,8 @@ function refuseRepeat(key: ChangeKey, stored: bigint | null): void {
 
 /** What was asked with a key, if it is stored at a place, or any of some; otherwise `null`. */
 export async function readContents(db: Executor, hash: bigint, at: bigint | readonly bigint[]): Promise<bigint | null> {
-  const place = typeof at === 'bigint' ? `= ${at}` : `IN (${at.join(',')})`
   const { rows } = await db.execute(
-    `SELECT contents_hash FROM change_keys FORCE INDEX (PRIMARY) WHERE key_hash = ${hash} AND record_id ${place}`,
+    `SELECT contents_hash FROM change_keys FORCE INDEX (PRIMARY) WHERE key_hash = ${hash} AND ${idsSql('record_id', at)}`,
   )
   return rows.length === 0 ? null : toBigInt(rows[0]!.contents_hash)
 }

@@ -1,8 +1,9 @@
+import { bucketOf } from '../../database/buckets.ts'
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress } from '../counter-address.ts'
-import { counterSql, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
+import { counterSql, counterValues, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
 import { addToSlots, type PendingSlot, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
@@ -85,7 +86,7 @@ async function moveCounts(transaction: Executor, counters: readonly CounterState
   const added = counters.flatMap(({ pending, target }) =>
     target === null || pending === 0n
       ? []
-      : [`(${target.recordType},${target.recordId},${random63()},${pending},${random63()},${HOUR_SQL})`],
+      : [`(${counterValues(target)},${random63()},${pending},${random63()},${HOUR_SQL})`],
   )
   // Empty slots stay until they are pruned: they recognize repeated batches.
   await addToSlots(transaction, [...subtractionsOf(counters), ...added])
@@ -113,8 +114,8 @@ async function takeHistory(
     if (rows[index] === 0) continue
     if (targetId !== null) {
       await transaction.execute(
-        `INSERT INTO ${table} (record_type, record_id, ${columns})
-         SELECT record_type, ${targetId}, ${columns} FROM ${table} AS old WHERE ${sameKeySql(counters)}
+        `INSERT INTO ${table} (record_type, record_id, bucket, ${columns})
+         SELECT record_type, ${targetId}, ${bucketOf(targetId)}, ${columns} FROM ${table} AS old WHERE ${sameKeySql(counters)}
          ON DUPLICATE KEY UPDATE count = ${table}.count + VALUES(count)`,
       )
     }

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import type { RankedCounter } from '../counter-address.ts'
 import { beginsWithSql, checkPrefix, type KeysWithPrefix, ROWS_OF_KEY, TooManyKeys } from '../keys/prefix.ts'
-import { boundsOf } from '../ranges.ts'
+import { rangeSql } from '../ranges.ts'
 import { readRows } from './read-history.ts'
 import { countRows, partsSql } from './rows-sql.ts'
 import type { Selection } from './selection.ts'
@@ -69,7 +69,7 @@ export async function readRanking(
   const indexed = isIndexed(of, period)
   if (isType && !indexed) await checkRows(db, parts, maxRows ?? MAX_ROWS)
   // The keys of a prefix are grouped in the order of their index.
-  const id = isType ? 'h.record_id' : 'n.name, n.record_id'
+  const id = isType ? 'h.record_id, h.bucket' : 'n.name, n.record_id, n.bucket'
   const ofUnion = id.replaceAll('n.', 'h.')
   const { from } = parts[0]!
   // A union is summed outside, because vtgate sends it to each shard whole.
@@ -93,8 +93,7 @@ async function checkRows(
 ): Promise<void> {
   const most = ranges === 1 ? asked : Math.min(asked, ranges * MAX_ROWS_OF_RANGE)
   const counting = Array.from({ length: ranges }, async (_, range) => {
-    const { first, last } = boundsOf(range, ranges)
-    const within = ranges === 1 ? '' : `AND h.record_id BETWEEN ${first} AND ${last}`
+    const within = rangeSql('h', range, ranges)
     const selects = parts.map(({ from }) => `(SELECT 1 ${from} ${within} LIMIT ${Math.ceil(most / ranges)}, 1)`)
     return (await execute(selects.join('\nUNION ALL '))).rows.length > 0
   })

@@ -133,7 +133,7 @@ export async function readRows(
     ...sums.flatMap((selection, place) =>
       partsSql({ counters: list }, selection, hoursFrom).map(
         ({ count, from }) =>
-          `SELECT ${packedSql(`'${place}'`, 'h.record_id', `SUM(${count})`)} ${from} GROUP BY h.record_id`,
+          `SELECT ${packedSql(`'${place}'`, 'h.record_id', `SUM(${count})`)} ${from} GROUP BY h.record_id, h.bucket`,
       ),
     ),
     ...packedRowsSql({ counters: list }, charts, hoursFrom, 'record_id'),

@@ -102,7 +102,7 @@ export function packedRowsSql(
   return [...rowsOf(selections, hoursFrom)].map(([unit, times]) => {
     const counts = `GROUP_CONCAT(${hoursSql('h.period_start')}, ':', h.count)`
     return `SELECT ${packedSql(`'${unit}'`, `h.${id}`, 'SUM(h.count)', counts)} ${rowsSql(whose, [[unit, times]])}
-      GROUP BY h.${id}, ${PACKED_BY[unit]}`
+      GROUP BY h.bucket, h.${id}, ${PACKED_BY[unit]}`
   })
 }
 

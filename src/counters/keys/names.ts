@@ -1,6 +1,7 @@
+import { bucketsSql } from '../../database/buckets.ts'
 import type { Database, Executor } from '../../database/database.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId } from '../counter-address.ts'
-import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
+import { counterListsSql, counterValues, HOUR_SQL, placeOf, readByCounter, sameCounterSql } from '../counters-sql.ts'
 import { newVersion } from '../ids.ts'
 import { rowsByRange } from '../ranges.ts'
 
@@ -11,7 +12,7 @@ const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 
 /** SQL: whether something of the counter of `counters AS n` is pending. Not EXISTS: MariaDB would read whole tables. */
 const PENDING_SQL = `COALESCE((SELECT MAX(s.pending) FROM slotted_counters AS s
-  WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1), 0)`
+  WHERE ${sameCounterSql('s', 'n')} AND s.pending = 1), 0)`
 
 /** SQL: whether the counter of `counters AS n` is in lists. A marked one is if it counts: the next roll-up removes the mark. */
 export const LISTED_SQL = `(n.gone_hour IS NULL OR ${PENDING_SQL} = 1)`
@@ -38,9 +39,9 @@ export async function storeNames(db: Executor, counters: readonly CounterAddress
   if (rows.length === 0) return
   // Marked ones too: a pruning run may just have deleted them. IGNORE keeps the first name.
   await db.execute(
-    `INSERT IGNORE INTO counters (record_type, record_id, name, count, version)
-     VALUES ${rows.map(() => `(?, ?, ?, 0, ${newVersion()})`).join(', ')}`,
-    rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
+    `INSERT IGNORE INTO counters (record_type, record_id, bucket, name, count, version)
+     VALUES ${rows.map((counter) => `(${counterValues(counter)}, ?, 0, ${newVersion()})`).join(', ')}`,
+    rows.map(({ name }) => name),
   )
 }
 
@@ -64,11 +65,9 @@ export async function pruneNames(db: Database): Promise<void> {
   const change = async (statement: string, ifCounts: boolean) => {
     const names = marked.filter(({ counts }) => counts === ifCounts)
     for (const part of rowsByRange(names, db.ranges).values()) {
-      // Ids route the statement to the shard: vtgate does not look into OR.
-      const ids = new Set(part.map(({ recordId }) => recordId))
-      await db.execute(
-        `${statement} WHERE record_id IN (${[...ids].join(',')}) AND (${counterListsSql(part).join(' OR ')}) AND ${LONG_GONE}`,
-      )
+      // Buckets route the statement to the shard: vtgate does not look into OR.
+      const buckets = bucketsSql(part.map(({ recordId }) => recordId))
+      await db.execute(`${statement} WHERE ${buckets} AND (${counterListsSql(part).join(' OR ')}) AND ${LONG_GONE}`)
     }
   }
   await change('DELETE FROM counters', false)

@@ -1,3 +1,4 @@
+import { bucketOf, idsSql } from '../../database/buckets.ts'
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { MINUTE_MS } from '../calendar.ts'
@@ -74,21 +75,22 @@ export class NewKeyBudgets {
     const range = budgetRangeOf(recordType, this.#dbs.length)
     const db = this.#dbs[range]!
     const { first } = boundsOf(range, this.#dbs.length)
+    const minute = `${idsSql('range_start', first)} AND minute = ${MINUTE} AND record_type = ${recordType}`
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       // In the condition, so that affected rows say whether it was taken, whatever the server counts as changed.
       const added = await db.execute(
         `UPDATE new_key_budgets SET taken = taken + ${asked}
-         WHERE range_start = ${first} AND minute = ${MINUTE} AND record_type = ${recordType} AND taken <= ${perMinute - asked}`,
+         WHERE ${minute} AND taken <= ${perMinute - asked}`,
       )
       if (added.rowsAffected > 0) return asked
       const begun = await db.execute(
-        `INSERT IGNORE INTO new_key_budgets (range_start, minute, record_type, taken)
-         VALUES (${first}, ${MINUTE}, ${recordType}, ${asked})`,
+        `INSERT IGNORE INTO new_key_budgets (range_start, bucket, minute, record_type, taken)
+         VALUES (${first}, ${bucketOf(first)}, ${MINUTE}, ${recordType}, ${asked})`,
       )
       if (begun.rowsAffected > 0) return asked
       const { rows } = await db.execute(
         `SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets
-         WHERE range_start = ${first} AND minute = ${MINUTE} AND record_type = ${recordType}`,
+         WHERE ${minute}`,
       )
       const [row] = rows
       // A new minute has begun.
@@ -109,7 +111,7 @@ export async function pruneBudgets(db: Executor & { ranges: number }, recordType
   for (const range of new Set(recordTypes.map((recordType) => budgetRangeOf(recordType, db.ranges)))) {
     await db.execute(
       `DELETE FROM new_key_budgets
-       WHERE range_start = ${boundsOf(range, db.ranges).first} AND minute < ${MINUTE} - ${KEPT_MINUTES} ORDER BY minute LIMIT ${MAX_PRUNED}`,
+       WHERE ${idsSql('range_start', boundsOf(range, db.ranges).first)} AND minute < ${MINUTE} - ${KEPT_MINUTES} ORDER BY minute LIMIT ${MAX_PRUNED}`,
     )
   }
 }

@@ -1,6 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { hexOf } from '../../database/values.ts'
 import type { CounterAddress } from '../counter-address.ts'
+import { sameCounterSql } from '../counters-sql.ts'
 
 /** The most keys with a prefix whose counters are added up. */
 export const MAX_NAMES = 10_000
@@ -48,7 +49,7 @@ export async function checkPrefix(
  */
 export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table: string, alias: string): string {
   return `FROM counters AS n FORCE INDEX (name)
-    STRAIGHT_JOIN ${table} ON ${alias}.record_type = n.record_type AND ${alias}.record_id = n.record_id
+    STRAIGHT_JOIN ${table} ON ${sameCounterSql(alias, 'n')}
     WHERE n.record_type = ${recordType} AND ${beginsWithSql('n.name', prefix)}`
 }
 

@@ -1,7 +1,9 @@
+import { bucketOf } from '../../database/buckets.ts'
 import type { Executor } from '../../database/database.ts'
 import { toDate } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
 import type { CounterPlace } from '../counter-address.ts'
+import { counterValues } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { timeSql } from './totals.ts'
 
@@ -46,10 +48,11 @@ export class HistoryAddition {
     const starts = KNOWN[known].map((period) => [PERIODS[period], timeText(startOf(period, at))] as const)
     // Summed first, because there are far more counters than types and periods.
     const ofTypes = new Map<number, bigint>()
-    for (const { recordType, recordId, amount } of amounts) {
+    for (const counter of amounts) {
+      const { recordType, amount } = counter
       if (amount === 0n) continue
-      const counter = `${recordType},${recordId}`
-      if (of !== 'types') for (const [period, start] of starts) this.#addRow(counter, period, start, amount)
+      const values = counterValues(counter)
+      if (of !== 'types') for (const [period, start] of starts) this.#addRow(values, period, start, amount)
       addTo(ofTypes, recordType, amount)
     }
     const lane = known === 'hour' ? this.#rangeLane : this.#rangeLane + IMPORT_LANE
@@ -65,17 +68,17 @@ export class HistoryAddition {
   adjust(adjustments: readonly PeriodAmount[], recorded?: { kind: AdjustmentKind; at: Date }): void {
     const id = random63()
     for (const adjustment of adjustments) {
-      const { recordType, recordId, amount } = adjustment
+      const { amount } = adjustment
       if (amount !== 0n) this.addToType(adjustment, ADJUSTMENTS_SUM, NO_PERIOD)
       if (recorded === undefined) continue
       const { kind, at } = recorded
-      this.#adjustments.push(`(${recordType},${recordId},${id},${ADJUSTMENTS[kind]},${timeSql(at)},${amount})`)
+      this.#adjustments.push(`(${counterValues(adjustment)},${id},${ADJUSTMENTS[kind]},${timeSql(at)},${amount})`)
     }
   }
 
   /** Adds to one row of a counter, without the periods around it. @param start as SQL writes it */
-  addToCounter({ recordType, recordId, amount }: PeriodAmount, period: number, start: string): void {
-    this.#addRow(`${recordType},${recordId}`, period, start, amount)
+  addToCounter(addition: PeriodAmount, period: number, start: string): void {
+    this.#addRow(counterValues(addition), period, start, addition.amount)
   }
 
   #addRow(counter: string, period: number, start: string, amount: bigint): void {
@@ -90,17 +93,20 @@ export class HistoryAddition {
     start: string,
     lane = this.#rangeLane,
   ): void {
-    addTo(this.#types, `${recordType},${period},'${start}',${lane}`, amount)
+    addTo(this.#types, `${recordType},${period},'${start}',${lane},${bucketOf(lane)}`, amount)
   }
 
   async send(transaction: Executor): Promise<void> {
     // Sorted, so that no two transactions lock rows in opposite orders. Those of a counter are guarded by that of its total.
     const types = [...this.#types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, sum]) => `(${key},${sum})`)
     for (const [table, rows] of [
-      ['counter_history (record_type, record_id, period_start, count)', this.#hours],
-      ['counter_periods (record_type, record_id, period, period_start, count)', this.#days],
-      ['type_history (record_type, period, period_start, range_lane, count)', types],
-      ['counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)', this.#adjustments],
+      ['counter_history (record_type, record_id, bucket, period_start, count)', this.#hours],
+      ['counter_periods (record_type, record_id, bucket, period, period_start, count)', this.#days],
+      ['type_history (record_type, period, period_start, range_lane, bucket, count)', types],
+      [
+        'counter_adjustments (record_type, record_id, bucket, adjustment_id, kind, adjusted_at, count)',
+        this.#adjustments,
+      ],
     ] as const) {
       const sql = `INSERT INTO ${table} VALUES ${rows.join(',')} ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
       if (rows.length > 0) await transaction.execute(sql)

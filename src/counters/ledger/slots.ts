@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import type { CounterPlace } from '../counter-address.ts'
-import { sameKeySql } from '../counters-sql.ts'
+import { counterValues, sameKeySql } from '../counters-sql.ts'
 
 /** A slot with what it holds, or what is added to it. */
 export interface PendingSlot {
@@ -17,9 +17,9 @@ export function pendingSlotsOfKeySql(counters: readonly CounterPlace[], most: nu
 export function subtractionsOf(counters: readonly (CounterPlace & { slots: readonly PendingSlot[] })[]): string[] {
   // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned meanwhile: they may be
   // pruned again as soon as they are empty.
-  return counters.flatMap(({ recordType, recordId, slots }) => {
-    const counter = `${recordType},${recordId}`
-    return slots.map(({ slot, count }) => `(${counter},${slot},${-count},0,0)`)
+  return counters.flatMap((counter) => {
+    const values = counterValues(counter)
+    return counter.slots.map(({ slot, count }) => `(${values},${slot},${-count},0,0)`)
   })
 }
 
@@ -31,7 +31,7 @@ export function subtractionsOf(counters: readonly (CounterPlace & { slots: reado
 export async function addToSlots(transaction: Executor, rows: readonly string[]): Promise<void> {
   if (rows.length === 0) return
   await transaction.execute(
-    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until)
+    `INSERT INTO slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until)
      VALUES ${rows.join(',')}
      ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
   )
@@ -68,10 +68,10 @@ export async function applyBatch(db: Executor, batch: Batch, idempotencyHours: n
   // in pruning: one clock for both.
   const values = batch.map(
     (row) =>
-      `(${row.recordType},${row.recordId},${row.slot},${row.count},${row.batch},FLOOR(UNIX_TIMESTAMP()/3600)+${hoursKept([row], idempotencyHours)})`,
+      `(${counterValues(row)},${row.slot},${row.count},${row.batch},FLOOR(UNIX_TIMESTAMP()/3600)+${hoursKept([row], idempotencyHours)})`,
   )
   const { straggler } = await db.execute(
-    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${values.join(',')}
+    `INSERT INTO slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until) VALUES ${values.join(',')}
      ON DUPLICATE KEY UPDATE
        count = count + IF(batch = VALUES(batch), 0, VALUES(count)),
        batch = VALUES(batch),

@@ -1,8 +1,9 @@
+import { bucketsSql } from '../../database/buckets.ts'
 import type { Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { type CounterPlace, counterId } from '../counter-address.ts'
-import { HOUR_SQL, placeOf } from '../counters-sql.ts'
+import { counterValues, HOUR_SQL, placeOf } from '../counters-sql.ts'
 import { newVersion } from '../ids.ts'
 import { bytesSql } from '../keys/prefix.ts'
 
@@ -62,7 +63,8 @@ export async function lockCounters(
     const { rows } = await transaction.execute(
       `SELECT record_type, record_id, count, version, rolled_up_at, gone_hour IS NOT NULL AS gone
        FROM counters FORCE INDEX (PRIMARY)
-       WHERE (record_type, record_id) IN (${keys.join(',')}) FOR UPDATE NOWAIT`,
+       WHERE (record_type, record_id) IN (${keys.join(',')})
+       AND ${bucketsSql(counters.map(({ recordId }) => recordId))} FOR UPDATE NOWAIT`,
     )
     if (rows.length !== counters.length) throw new Overtaken()
     return new Map(
@@ -95,13 +97,14 @@ export async function addToTotals(
 ): Promise<void> {
   // Integers and times, written into the statement: see applyBatch.
   const runAt = timeSql(run)
-  const values = changes.map(({ recordType, recordId, name, amount, version, rolledUpAt, gone = false }) => {
+  const values = changes.map((change) => {
+    const { name, amount, version, rolledUpAt, gone = false } = change
     const at = rolledUpAt === undefined ? runAt : timeSql(rolledUpAt)
     const [key, next] = version === null ? [bytesSql(name!), newVersion()] : ["''", version + 1n]
-    return `(${recordType},${recordId},${key},${gone ? HOUR_SQL : 'NULL'},${amount},${next},${at})`
+    return `(${counterValues(change)},${key},${gone ? HOUR_SQL : 'NULL'},${amount},${next},${at})`
   })
   const { rowsAffected } = await transaction.execute(
-    `INSERT INTO counters (record_type, record_id, name, gone_hour, count, version, rolled_up_at) VALUES ${values.join(',')}
+    `INSERT INTO counters (record_type, record_id, bucket, name, gone_hour, count, version, rolled_up_at) VALUES ${values.join(',')}
      ON DUPLICATE KEY UPDATE
        count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
        rolled_up_at = IF(version + 1 <> VALUES(version), rolled_up_at, IF(VALUES(gone_hour) IS NOT NULL, NULL,

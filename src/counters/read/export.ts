@@ -1,6 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import { dayText } from '../calendar.ts'
+import { sameCounterSql } from '../counters-sql.ts'
 import { LARGEST_ID } from '../ranges.ts'
 
 export interface ExportRow {
@@ -35,8 +36,7 @@ const PENDING = 'slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND'
 
 const OF_TYPE = 'record_type = ? AND record_id >= ?'
 const IN_RANGE = `${OF_TYPE} AND record_id <= ?`
-const NAME =
-  '(SELECT name FROM counters AS n WHERE n.record_type = slotted_counters.record_type AND n.record_id = slotted_counters.record_id)'
+const NAME = `(SELECT name FROM counters AS n WHERE ${sameCounterSql('n', 'slotted_counters')})`
 
 /**
  * Reads counters, or their days, in the order of record ids. Pending counts belong to the current day. The part of a total that
@@ -59,7 +59,7 @@ export async function exportCounts(db: Executor, options: ExportOptions): Promis
     `SELECT record_id, 'total' AS part, NULL AS day, count, name FROM ${TOTALS} ${IN_RANGE}
      ${byDay ? days : ''}
      UNION ALL SELECT record_id, 'pending', NULL, SUM(count), ${NAME} FROM ${PENDING} ${IN_RANGE}
-       GROUP BY record_type, record_id`,
+       GROUP BY record_type, record_id, bucket`,
     [...range, ...range, ...(byDay ? range : [])],
   )
   const counters = [...Map.groupBy(rows, ({ record_id }) => toBigInt(record_id))].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -75,7 +75,7 @@ export async function exportCounts(db: Executor, options: ExportOptions): Promis
 /** The record ids of the next rows of each table, in order: enough to find the end of the page. */
 async function findIds(db: Executor, tables: readonly string[], args: readonly unknown[]): Promise<bigint[]> {
   const part = (table: string) => {
-    const grouped = table === PENDING ? 'GROUP BY record_id' : ''
+    const grouped = table === PENDING ? 'GROUP BY record_id, bucket' : ''
     return `(SELECT record_id FROM ${table} ${OF_TYPE} ${grouped} ORDER BY record_id LIMIT ?)`
   }
   const { rows } = await db.execute(

@@ -70,7 +70,7 @@ export async function readCounters(
   return counters.map((counter) => readings.get(counterId(counter)) ?? zero)
 }
 
-/** vtgate sends all its parts to one shard as one query, because they name the same record id. */
+/** vtgate sends all its parts to one shard as one query, because they name the same bucket. */
 async function readOne(db: Executor, counter: CounterAddress, most: number): Promise<Reading> {
   const { column, from } = pendingOfOneSql(counter, most)
   // A counter may have slots and no row.
@@ -117,7 +117,7 @@ export async function readRecentPeriod(
   const selects = counterListsSql(distinct(counters)).flatMap((list) => [
     ...partsSql({ counters: list }, recentSelection(period, now), 0).map(
       ({ from }) =>
-        `SELECT h.record_type, h.record_id, SUM(h.count) AS count ${from} GROUP BY h.record_type, h.record_id`,
+        `SELECT h.record_type, h.record_id, SUM(h.count) AS count ${from} GROUP BY h.record_type, h.record_id, h.bucket`,
     ),
     `SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
       FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`,

@@ -72,14 +72,14 @@ function sumSql(of: KeysWithPrefix, recent: Selection | null, exact: boolean): s
 function keptSql({ recordType, name: prefix }: KeysWithPrefix, recent: Selection | null): string[] {
   if (recent !== null) {
     const whose = prefix === '' ? { type: recordType } : { prefix: { recordType, name: prefix } }
-    // Grouped by lane, which names the shard: vtgate would not push down a sum of all rows.
-    const [sum, group] = prefix === '' ? ['SUM(h.count)', 'GROUP BY h.range_lane'] : ['h.count', '']
+    // Grouped by bucket, which names the shard: vtgate would not push down a sum of all rows.
+    const [sum, group] = prefix === '' ? ['SUM(h.count)', 'GROUP BY h.bucket'] : ['h.count', '']
     return partsSql(whose, recent, 0).map(({ from }) => `${sum} AS number ${from} ${group}`)
   }
   return [
     prefix === ''
       ? `SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
-           WHERE record_type = ${recordType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM}) GROUP BY range_lane`
+           WHERE record_type = ${recordType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM}) GROUP BY bucket`
       : `count AS number FROM counters FORCE INDEX (name)
            WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)}`,
   ]
@@ -89,6 +89,6 @@ function pendingSql(of: KeysWithPrefix): string {
   const slots = 'slotted_counters AS s FORCE INDEX (pending)'
   return of.name === ''
     ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
-        GROUP BY s.record_type, s.record_id`
+        GROUP BY s.record_type, s.record_id, s.bucket`
     : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
 }

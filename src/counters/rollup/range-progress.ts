@@ -43,7 +43,7 @@ export class RangeProgress {
   complete = false
   failure: unknown = null
   readonly #db: Database
-  readonly #bounds: { first: bigint; last: bigint }
+  readonly #range: number
   /** Where the round began. */
   #began: Cursor | null
   readonly #tally: RollUpTally
@@ -60,8 +60,8 @@ export class RangeProgress {
   /** @param cursor where the previous run stopped @param lanes how many pages may be moved at once */
   constructor(db: Database, range: number, cursor: Cursor | null, lanes: number, tally: RollUpTally) {
     this.#db = db
-    this.#bounds = boundsOf(range, db.ranges)
-    this.start = this.#bounds.first
+    this.#range = range
+    this.start = boundsOf(range, db.ranges).first
     this.#began = cursor
     this.#position = { cursor, passedEnd: cursor === null, left: false }
     this.#freeLanes = Array.from({ length: lanes }, (_, lane) => this.start + BigInt(lane)).reverse()
@@ -92,7 +92,7 @@ export class RangeProgress {
       const before = this.#position
       let mustWait = false
       try {
-        const page = await readRollUpPage(this.#db, { bounds: this.#bounds, after: before.cursor }, pageSlots)
+        const page = await readRollUpPage(this.#db, { range: this.#range, after: before.cursor }, pageSlots)
         const roundIsOver = this.#advance(page)
         const moving = this.#move(page, before, at).finally(() => {
           this.#moving.delete(moving)

@@ -1,11 +1,13 @@
-import type { Database, Executor } from '../../database/database.ts'
+import { bucketOf } from '../../database/buckets.ts'
+import type { Database } from '../../database/database.ts'
 import { packedSql, unpack } from '../../database/values.ts'
 import type { Cursor } from '../background-runs.ts'
 import type { CounterPlace } from '../counter-address.ts'
-import { afterSql } from '../counters-sql.ts'
+import { afterSql, sameCounterSql } from '../counters-sql.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
 import { addToSlots, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
+import { rangeSql } from '../ranges.ts'
 
 interface SlotSnapshot extends Cursor {
   count: bigint
@@ -33,30 +35,30 @@ export interface RollUpPage {
 }
 
 const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counters AS t
-  WHERE t.record_type = s.record_type AND t.record_id = s.record_id)`
+  WHERE ${sameCounterSql('t', 's')})`
 
 /**
  * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If the last counter
  * does not fit, it is left to the next page, unless it is the only one: moved in one piece, a counter costs only one change of
  * its total.
- * @param position `bounds`: of the range; `after`: the last slot of the previous page
+ * @param position `range`: its number; `after`: the last slot of the previous page
  * @param limit the most slots in the page
  */
 export async function readRollUpPage(
-  db: Executor,
-  { bounds, after }: { bounds: { first: bigint; last: bigint }; after: Cursor | null },
+  db: Database,
+  { range, after }: { range: number; after: Cursor | null },
   limit: number,
 ): Promise<RollUpPage> {
   const [resume, resumeAt] = afterSql(
-    ['s.record_type', 's.record_id', 's.slot'],
-    after && [after.recordType, after.recordId, after.slot],
+    ['s.record_type', 's.record_id', 's.bucket', 's.slot'],
+    after && [after.recordType, after.recordId, bucketOf(after.recordId), after.slot],
   )
-  // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into it, but not a join.
+  // vtgate sends a list of buckets to their shard only. It merges a subquery for the same bucket into it, but not a join.
   const { rows } = await db.execute(
     `SELECT ${packedSql('s.record_type', 's.record_id', 's.slot', 's.count', TOTAL)}
      FROM slotted_counters AS s FORCE INDEX (pending)
-     WHERE s.pending = 1 AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last} ${resume}
-     ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
+     WHERE s.pending = 1 ${rangeSql('s', range, db.ranges)} ${resume}
+     ORDER BY s.record_type, s.record_id, s.bucket, s.slot LIMIT ?`,
     [...resumeAt, limit + 1],
   )
   const counters: (CounterSnapshot & { exists: boolean })[] = []

@@ -1,7 +1,7 @@
 import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toBigInt, toDate, toText } from '../../database/values.ts'
-import { type RunBudgets, VERIFICATION } from '../background-runs.ts'
+import { type RunBudgets, TASK_BUCKET, VERIFICATION } from '../background-runs.ts'
 import { ADJUSTMENTS_SUM, DAY_MS, dayText, midnightOf, PERIODS, startOf, timeText } from '../calendar.ts'
 import { type CounterPlace, counterId, distinct } from '../counter-address.ts'
 import { counterSql, readByCounter } from '../counters-sql.ts'
@@ -149,8 +149,8 @@ function sumsOfCounters(where: string, firstDay: string): Side[] {
   const periods = 'counter_periods FORCE INDEX (PRIMARY)'
   const adjustments = `counter_adjustments FORCE INDEX (PRIMARY) WHERE ${where}`
   // An import adds to days but not to hours, and only to days up to that on which it was made.
-  const keptHours = `LEFT JOIN (SELECT record_id AS imported_id, DATE(MAX(adjusted_at)) AS imported_on FROM ${adjustments}
-      AND kind = 2 GROUP BY record_id) AS i ON imported_id = record_id
+  const keptHours = `LEFT JOIN (SELECT record_id AS imported_id, bucket AS imported_bucket, DATE(MAX(adjusted_at)) AS imported_on FROM ${adjustments}
+      AND kind = 2 GROUP BY record_id, bucket) AS i ON imported_id = record_id AND imported_bucket = bucket
     WHERE ${where} AND period_start >= '${firstDay}' AND (imported_on IS NULL OR ${DAY} > imported_on)`
   return [
     ['total', NONE, 'is', `counters FORCE INDEX (PRIMARY) WHERE ${where}`],
@@ -197,7 +197,7 @@ export function typeMismatches(db: Executor, recordType: number, days: readonly 
   return mismatches(db, OF_TYPES, [...sumsOfType(recordType, firstDay), ...ofDays])
 }
 
-const OF_COUNTERS = 'record_type, record_id'
+const OF_COUNTERS = 'record_type, record_id, bucket'
 const OF_TYPES = 'record_type'
 
 /**
@@ -294,7 +294,7 @@ export async function continueRound(
     typeof value === 'bigint' ? `${value}` : value,
   )
   await db.execute(
-    `UPDATE background_runs SET finished_at = UTC_TIMESTAMP(3), ${change} WHERE task = ${VERIFICATION} ${condition}`,
+    `UPDATE background_runs SET finished_at = UTC_TIMESTAMP(3), ${change} WHERE task = ${VERIFICATION} AND bucket = ${TASK_BUCKET} ${condition}`,
     outcome === 'wrong' ? [found] : [],
   )
   return { outcome, checked, wrong: wrong.length, statements: counted.sent, milliseconds: Date.now() - began } as const
@@ -302,7 +302,9 @@ export async function continueRound(
 
 /** The position of the round under way, and when it began. Begins one if there is none, or it is too old. `null`: today's is over. */
 async function openRound(db: Executor, at: Date) {
-  const { rows } = await db.execute(`SELECT position, round_begun_at FROM background_runs WHERE task = ${VERIFICATION}`)
+  const { rows } = await db.execute(
+    `SELECT position, round_begun_at FROM background_runs WHERE task = ${VERIFICATION} AND bucket = ${TASK_BUCKET}`,
+  )
   const { position = null, round_begun_at = null } = rows[0] ?? {}
   const begun = toDate(round_begun_at)
   if (begun !== null && position === null && dayText(begun) === dayText(at)) return null
@@ -311,8 +313,8 @@ async function openRound(db: Executor, at: Date) {
   if (isRecent && isPosition(String(position))) return { begunAt: timeText(begun), position: String(position) }
   const round = { begunAt: timeText(at), position: FIRST_POSITION }
   await db.execute(
-    `INSERT INTO background_runs (task, finished_at, position, round_begun_at)
-     VALUES (${VERIFICATION}, UTC_TIMESTAMP(3), '${round.position}', '${round.begunAt}')
+    `INSERT INTO background_runs (task, bucket, finished_at, position, round_begun_at)
+     VALUES (${VERIFICATION}, ${TASK_BUCKET}, UTC_TIMESTAMP(3), '${round.position}', '${round.begunAt}')
      ON DUPLICATE KEY UPDATE position = VALUES(position), round_begun_at = VALUES(round_begun_at)`,
   )
   return round

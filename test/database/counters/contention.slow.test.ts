@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress } from '../../../src/counters/counter-address.ts'
+import { counterValues } from '../../../src/counters/counters-sql.ts'
 import { random63 } from '../../../src/counters/ids.ts'
 import { prune } from '../../../src/counters/old-rows.ts'
 import { rangeOf, rowsByRange } from '../../../src/counters/ranges.ts'
@@ -169,9 +170,9 @@ describe('64 isolates that count the same counters', () => {
           return { ...ledger.counters[anyIndex()]!, slot: BigInt(1 + below(KEYS)) }
         })
         for (const part of rowsByRange(old.sort(byPrimaryKey), db.ranges).values()) {
-          const values = part.map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot},0,0,1)`)
+          const values = part.map((row) => `(${counterValues(row)},${row.slot},0,0,1)`)
           await db.execute(
-            `INSERT IGNORE INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${values.join(',')}`,
+            `INSERT IGNORE INTO slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until) VALUES ${values.join(',')}`,
           )
         }
         done.pruned += (await prune(open(), { pageSlots: 1 + below(200), maxStatements: 20 })).deleted

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { bucketSql } from '../../../bench/harness/bucket-sql.ts'
+import { counterValues } from '../../../src/counters/counters-sql.ts'
 import { hash64 } from '../../../src/counters/ids.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
@@ -54,19 +56,21 @@ async function fill() {
     db.execute(`INSERT INTO ${table} SELECT ${columns} FROM numbers ${more} WHERE n < ${below}`)
   // The id of a counter is not the hash of its key here. Nothing asks for these by key.
   const id = 'n * 184467440737 + 1'
+  const own = `${id}, ${bucketSql(id)}`
   for (const [type, prefix, rows] of [
     [1, '/page-', COUNTERS_OF_TYPE],
     [2, '/app-', WITH_PREFIX],
   ] as const) {
-    await insert('counters', `${type}, ${id}, CONCAT('${prefix}', n), NULL, n, 1, NULL`, rows)
+    await insert('counters', `${type}, ${own}, CONCAT('${prefix}', n), NULL, n, 1, NULL`, rows)
   }
-  const slot = '(record_type, record_id, slot, count, batch, kept_until)'
-  await insert(`slotted_counters ${slot}`, `2, ${id}, n, 1, n, 1`, PENDING_OF_TYPE)
+  const slot = '(record_type, record_id, bucket, slot, count, batch, kept_until)'
+  await insert(`slotted_counters ${slot}`, `2, ${own}, n, 1, n, 1`, PENDING_OF_TYPE)
   const named = async (key: string, slots: number, emptied = 0) => {
     const recordId = await hash64(key)
-    await insert('counters', `1, ${recordId}, '${key}', NULL, 5, 1, NULL`, 1)
-    await insert(`slotted_counters ${slot}`, `1, ${recordId}, n * 46116860184273, n >= ${emptied}, n, 1`, slots)
-    return recordId
+    const counter = counterValues({ recordType: 1, recordId })
+    await insert('counters', `${counter}, '${key}', NULL, 5, 1, NULL`, 1)
+    await insert(`slotted_counters ${slot}`, `${counter}, n * 46116860184273, n >= ${emptied}, n, 1`, slots)
+    return counter
   }
   await named('/hot', PENDING)
   for (const emptied of EMPTIED) await named(`/emptied-${emptied}`, SLOTS, emptied)
@@ -88,27 +92,27 @@ async function fill() {
       ofListed((recordId) => `(1, ${recordId}, ${i}, 1, 1, 1)`),
     )
   }
-  await insert(`slotted_counters ${slot}`, `4, ${id}, n, 1, n, 1`, STILL_EXACT_OF_TYPE)
+  await insert(`slotted_counters ${slot}`, `4, ${own}, n, 1, n, 1`, STILL_EXACT_OF_TYPE)
   const days = YEARS * 365
   const day = 'CURDATE() - INTERVAL n DAY'
   const [first, hour] = ['CURDATE() - INTERVAL n MONTH', 'CURDATE() - INTERVAL n HOUR']
   const month = `${first} - INTERVAL DAY(${first}) - 1 DAY`
-  await insert('counter_history', `1, ${exact}, ${hour}, 1`, HOUR_DAYS * 24)
-  await insert('counter_periods', `1, ${exact}, 1, ${day}, 1`, days)
-  await insert('counter_periods', `1, ${exact}, 2, ${month}, 1`, YEARS * 12)
+  await insert('counter_history', `${exact}, ${hour}, 1`, HOUR_DAYS * 24)
+  await insert('counter_periods', `${exact}, 1, ${day}, 1`, days)
+  await insert('counter_periods', `${exact}, 2, ${month}, 1`, YEARS * 12)
   const join = (name: string, rows: number) =>
     `JOIN (${Array.from({ length: rows }, (_, i) => `SELECT ${i} AS ${name}`).join(' UNION ALL ')}) AS more_rows`
   const monthOf = month.replaceAll('INTERVAL n', 'INTERVAL m')
-  await insert('counter_periods', `2, ${id}, 2, ${monthOf}, 1`, WITH_PREFIX, join('m', 13))
+  await insert('counter_periods', `2, ${own}, 2, ${monthOf}, 1`, WITH_PREFIX, join('m', 13))
   // More than a ranking of strangers adds up, in all the days and months that it may need.
   const dayOf = day.replace('INTERVAL n', 'INTERVAL m')
-  await insert('counter_periods', `1, ${id}, 1, ${dayOf}, n + 1`, RANKED, join('m', 62))
-  await insert('counter_periods', `1, ${id}, 2, ${monthOf}, n + 1`, RANKED, join('m', 36))
+  await insert('counter_periods', `1, ${own}, 1, ${dayOf}, n + 1`, RANKED, join('m', 62))
+  await insert('counter_periods', `1, ${own}, 2, ${monthOf}, n + 1`, RANKED, join('m', 36))
   const lanes = join('lane', LANES)
   for (const type of [1, 2, 4]) {
-    await insert('type_history', `${type}, 0, ${hour}, lane, 1`, HOUR_DAYS * 24, lanes)
-    await insert('type_history', `${type}, 1, ${day}, lane, 1`, days, lanes)
-    await insert('type_history', `${type}, 2, ${month}, lane, 1`, YEARS * 12, lanes)
+    await insert('type_history', `${type}, 0, ${hour}, lane, 397, 1`, HOUR_DAYS * 24, lanes)
+    await insert('type_history', `${type}, 1, ${day}, lane, 397, 1`, days, lanes)
+    await insert('type_history', `${type}, 2, ${month}, lane, 397, 1`, YEARS * 12, lanes)
   }
   await db.execute('DROP TABLE numbers')
   await db.execute('ANALYZE TABLE slotted_counters, counters, counter_periods, type_history')

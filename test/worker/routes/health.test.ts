@@ -63,13 +63,13 @@ describe('GET /healthz', () => {
 
   // Vitess renames no tables.
   it.skipIf(onVitess)('answers 503 while any table is missing or not ours, as does the status', async () => {
-    expect(Object.keys(TABLES)).toHaveLength(12)
+    expect(TABLES).toHaveLength(12)
     await logged(async () => {
-      for (const [table, column] of Object.entries(TABLES)) {
+      for (const table of TABLES) {
         await db.execute(`ALTER TABLE ${table} RENAME TO away`)
         expect([table, await said(new TestWorker(db.url))]).toEqual([table, 'database_not_ready'])
         await db.execute(`CREATE TABLE ${table} (other INT NOT NULL PRIMARY KEY)`)
-        expect([table, column, await said(new TestWorker(db.url))]).toEqual([table, column, 'database_not_ready'])
+        expect([table, await said(new TestWorker(db.url))]).toEqual([table, 'database_not_ready'])
         await db.execute(`DROP TABLE ${table}`)
         await db.execute(`ALTER TABLE away RENAME TO ${table}`)
       }

@@ -77,7 +77,7 @@ describe('PUT /v1/counters/:type/:key', () => {
       await expectProblem(response, 409, 'too_many_pending', { detail })
       const pending = 'SELECT SUM(count) FROM slotted_counters WHERE record_type = 1 AND record_id = ?'
       expect(await db.number(pending, [await hash64('drowned')])).toBe(50_007n)
-      await db.execute('DELETE FROM slotted_counters WHERE record_type = 1 AND record_id = ? AND slot = 1', [
+      await db.arrange('DELETE FROM slotted_counters WHERE record_type = 1 AND record_id = ? AND slot = 1', [
         await hash64('drowned'),
       ])
     })
@@ -144,7 +144,7 @@ describe('PUT /v1/counters/:type/:key', () => {
 
   it('answer 422 if a sum would leave 64 bits, and 503 if the outcome is unknown', async () => {
     const slots = `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (2, ${await hash64('77')}, 1, ?, 1, 0)`
-    await db.execute(slots, [-(2n ** 63n)])
+    await db.arrange(slots, [-(2n ** 63n)])
     const refused = await worker.api('PUT', '/v1/counters/issue/77', { count: 2 ** 40 })
     await expectProblem(refused, 422, 'count_out_of_range')
     await db.behave({

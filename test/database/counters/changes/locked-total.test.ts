@@ -26,7 +26,9 @@ async function hold(): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
   const holding = db.transaction(async (transaction) => {
-    await transaction.execute('UPDATE counters SET count = count WHERE record_type = 1 AND record_id = 7')
+    await transaction.execute(
+      'UPDATE counters SET count = count WHERE record_type = 1 AND record_id = 7 AND bucket = 397',
+    )
     held.resolve()
     await over.promise
   })

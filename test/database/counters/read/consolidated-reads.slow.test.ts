@@ -22,9 +22,7 @@ describe('A read of a counter that begins while the same read is running', () =>
     db = await freshDatabase()
     for (let begin = 0; begin < SLOTS; begin += STEP) {
       const rows = Array.from({ length: STEP }, (_, i) => `(1,${COUNTER.recordId},${begin + i + 1},1,1,0)`)
-      await db.execute(
-        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows.join(',')}`,
-      )
+      await db.insert('slotted_counters', rows)
     }
   })
 

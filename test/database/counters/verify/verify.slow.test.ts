@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { counterValues } from '../../../../src/counters/counters-sql.ts'
 import { HistoryAddition } from '../../../../src/counters/ledger/history-addition.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import type { Executor } from '../../../../src/database/database.ts'
@@ -180,7 +181,7 @@ describe('Verification', () => {
       for (let i = 0; i < 8; i++) await countPeriods(addition, [{ ...VICTIM, amount: 2n ** 62n }], TODAY)
       await adjust(transaction, VICTIM, -(2n ** 65n), db.ranges)
       await transaction.execute(
-        `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (2, ${VICTIM.recordId}, 10, 1, NOW(), ${-(2n ** 65n)})`,
+        `INSERT INTO counter_adjustments (record_type, record_id, bucket, adjustment_id, kind, adjusted_at, count) VALUES (${counterValues(VICTIM)}, 10, 1, NOW(), ${-(2n ** 65n)})`,
       )
     })
     expect((await check()).wrong).toEqual([])
@@ -196,9 +197,11 @@ describe('Verification', () => {
     const days = Array.from({ length: 3_000 }, (_, i) => new Date(TODAY.getTime() - i * 86_400_000))
     await db.transaction(async (transaction) => {
       for (let begin = 0; begin < days.length; begin += 500) {
-        const rows = days.slice(begin, begin + 500).map((day) => `(1, 5, 1, '${day.toISOString().slice(0, 10)}', 1)`)
+        const rows = days
+          .slice(begin, begin + 500)
+          .map((day) => `(1, 5, 397, 1, '${day.toISOString().slice(0, 10)}', 1)`)
         await transaction.execute(
-          `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${rows.join(',')}`,
+          `INSERT INTO counter_periods (record_type, record_id, bucket, period, period_start, count) VALUES ${rows.join(',')}`,
         )
       }
     })
