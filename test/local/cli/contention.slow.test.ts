@@ -9,6 +9,7 @@ import { applyBatch } from '../../../src/counters/ledger/slots.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { behave } from '../../harness/behave.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
+import { withBuckets } from '../../harness/with-buckets.ts'
 import { NpmScript, saying, stateDirectory } from '../npm-script.ts'
 
 it('The seconds of a wait are right on a server whose system has another time zone', async () => {
@@ -57,10 +58,12 @@ describe('npm run contention', () => {
       for (const connection of connections) connection.destroy()
     })
     await connections[0]!.query(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (1, ${RECORD_ID}, ${SLOT}, 1, 1, 1)`,
+      withBuckets(
+        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (1, ${RECORD_ID}, ${SLOT}, 1, 1, 1)`,
+      ),
     )
     await connections[0]!.query(
-      `INSERT INTO counters (record_type, record_id, name) VALUES (1, ${RECORD_ID}, '/blog/hello')`,
+      withBuckets(`INSERT INTO counters (record_type, record_id, name) VALUES (1, ${RECORD_ID}, '/blog/hello')`),
     )
   })
 
@@ -146,7 +149,9 @@ describe('npm run contention', () => {
 
   it('shows the latest deadlock: its statements, the one that was rolled back, and the table', async () => {
     const [one, other] = connections as [mysql.Connection, mysql.Connection]
-    await one.query(`INSERT INTO counters (record_type, record_id, name) VALUES (1, 1, '/1'), (1, 2, '/2')`)
+    await one.query(
+      withBuckets(`INSERT INTO counters (record_type, record_id, name) VALUES (1, 1, '/1'), (1, 2, '/2')`),
+    )
     const update = (id: number) =>
       `UPDATE counters SET count = count + 10${id} WHERE record_type = 1 AND record_id = ${id}`
     let script: NpmScript

@@ -122,7 +122,9 @@ describe('Migrations', () => {
     const url = new URL(inject('mysqlUrl'))
     url.pathname = `/${new URL(databaseUrl).username}`
     await migrate({ databaseUrl })
-    await client.execute('INSERT INTO new_key_budgets (range_start, minute, record_type, taken) VALUES (0, 1, 1, 7)')
+    await client.execute(
+      'INSERT INTO new_key_budgets (range_start, bucket, minute, record_type, taken) VALUES (0, 397, 1, 1, 7)',
+    )
     for (const from of [databaseUrl, url.href]) {
       await client.execute(`DROP TABLE ${table}`)
       expect(await migrate({ databaseUrl: from })).toEqual(migrationNames)

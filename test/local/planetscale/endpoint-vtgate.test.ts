@@ -1,6 +1,7 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PlanetScaleEndpoint } from '../../../local/planetscale/endpoint.ts'
+import { bucketOf, idsSql } from '../../../src/database/buckets.ts'
 import { databaseAt, type EndpointDatabase, rejection } from './endpoint-database.ts'
 
 // VITESS_URL is the MySQL URL of a sharded keyspace with migrations/vschema.json, which these tests use alone. Without one they are
@@ -13,7 +14,8 @@ describe.skipIf(url === undefined)('In front of a vtgate', () => {
   let db: EndpointDatabase
   // The first and the last record id are on different shards.
   const ids = [1n, 2n ** 64n - 1n]
-  const add = (id: bigint | undefined) => `UPDATE slotted_counters SET count = count + 1 WHERE record_id = ${id}`
+  const add = (id: bigint | undefined) =>
+    `UPDATE slotted_counters SET count = count + 1 WHERE ${idsSql('record_id', id!)}`
   const counts = async () => {
     const { rows } = await db.client.execute('SELECT count FROM slotted_counters ORDER BY record_id', null, {
       as: 'array',
@@ -27,8 +29,12 @@ describe.skipIf(url === undefined)('In front of a vtgate', () => {
     db = databaseAt(keyspace, endpoint.urlOf(keyspace))
     const vtgate = await mysql.createConnection({ uri: url! })
     await vtgate.query('DROP TABLE IF EXISTS slotted_counters')
-    await vtgate.query('CREATE TABLE slotted_counters (record_id BIGINT UNSIGNED PRIMARY KEY, count INT NOT NULL)')
-    for (const id of ids) await vtgate.query(`INSERT INTO slotted_counters (record_id, count) VALUES (${id}, 0)`)
+    await vtgate.query(
+      'CREATE TABLE slotted_counters (record_id BIGINT UNSIGNED PRIMARY KEY, bucket SMALLINT UNSIGNED NOT NULL, count INT NOT NULL)',
+    )
+    for (const id of ids) {
+      await vtgate.query(`INSERT INTO slotted_counters (record_id, bucket, count) VALUES (${id}, ${bucketOf(id)}, 0)`)
+    }
     await vtgate.end()
   })
   afterAll(async () => {
@@ -40,16 +46,20 @@ describe.skipIf(url === undefined)('In front of a vtgate', () => {
     ['SELEKT', 'INVALID_ARGUMENT', /^syntax error at position 7 near 'SELEKT'$/],
     ['SELECT nix.record_id FROM slotted_counters', 'INVALID_ARGUMENT', /^column 'nix.record_id' not found$/],
     ['SELECT id FROM nowhere', 'UNKNOWN', /^table nowhere not found$/],
-    ['REPLACE INTO slotted_counters (record_id, count) VALUES (1, 1)', 'UNIMPLEMENTED', /^VT12001: unsupported: /],
+    [
+      'REPLACE INTO slotted_counters (record_id, bucket, count) VALUES (1, 397, 1)',
+      'UNIMPLEMENTED',
+      /^VT12001: unsupported: /,
+    ],
     ['INSERT INTO slotted_counters VALUES (1, 1)', 'FAILED_PRECONDITION', /^VT09004: /],
     ['KILL 1', 'PERMISSION_DENIED', /^VT07001: /],
     [
-      'SELECT nix FROM slotted_counters WHERE record_id = 1',
+      'SELECT nix FROM slotted_counters WHERE record_id = 1 AND bucket = 397',
       'NOT_FOUND',
       /^target: (?!.*target: ).*code = NotFound desc = Unknown column/,
     ],
     [
-      'SELECT /*vt+ QUERY_TIMEOUT_MS=50 */ SLEEP(2) FROM slotted_counters WHERE record_id = 1',
+      'SELECT /*vt+ QUERY_TIMEOUT_MS=50 */ SLEEP(2) FROM slotted_counters WHERE record_id = 1 AND bucket = 397',
       'CANCELED',
       /^target: (?!.*target: ).*code = Canceled desc = \(errno 3024\) \(sqlstate HY000\): /,
     ],
@@ -59,7 +69,7 @@ describe.skipIf(url === undefined)('In front of a vtgate', () => {
   })
 
   it('a UNION is sent without a LIMIT in its arms', async () => {
-    const arm = 'SELECT count FROM slotted_counters WHERE record_id = 1'
+    const arm = 'SELECT count FROM slotted_counters WHERE record_id = 1 AND bucket = 397'
     const { body } = await db.execute(`${arm} UNION ALL ${arm.replace('count', 'nix')}`)
     expect(body.error?.message).toContain('Sql: "select')
     expect(body.error?.message).not.toContain(' limit ')
@@ -82,7 +92,7 @@ describe.skipIf(url === undefined)('In front of a vtgate', () => {
     await db.behave({ faults: [{ action: 'cut-answer', match: 'UPDATE' }] })
     await rejection(db.execute(add(ids[0]), session))
     expect((await db.execute('ROLLBACK', session)).body.error).toBeUndefined()
-    const locked = `SELECT count FROM slotted_counters WHERE record_id = ${ids[0]} FOR UPDATE NOWAIT`
+    const locked = `SELECT count FROM slotted_counters WHERE ${idsSql('record_id', ids[0]!)} FOR UPDATE NOWAIT`
     expect((await db.execute(locked)).body.error?.message).toContain('(errno 3572)')
     // vttablet ends it after 20 s, without the endpoint.
     await expect.poll(async () => (await db.execute(locked)).body.error, { timeout: 30_000 }).toBeUndefined()
@@ -91,7 +101,7 @@ describe.skipIf(url === undefined)('In front of a vtgate', () => {
   it('a write holds its locks for the time of its COMMIT', async () => {
     await db.behave({ commitMs: 1_000 })
     const write = db.execute(add(ids[1]))
-    const read = `SELECT count FROM slotted_counters WHERE record_id = ${ids[1]} FOR UPDATE NOWAIT`
+    const read = `SELECT count FROM slotted_counters WHERE ${idsSql('record_id', ids[1]!)} FOR UPDATE NOWAIT`
     await expect.poll(async () => (await db.execute(read)).body.error?.message).toContain('(errno 3572)')
     expect((await write).body.result).toEqual({ rowsAffected: '1' })
     await db.behave({})
@@ -103,7 +113,7 @@ describe.skipIf(url === undefined)('In front of a vtgate', () => {
       const answers = await Promise.all([db.execute(sql), db.execute(sql)])
       return new Set(answers.map(({ body }) => body.result!.rows![0]!.values)).size
     }
-    const slow = 'SELECT SLEEP(1), UUID() FROM slotted_counters WHERE record_id = 1'
+    const slow = 'SELECT SLEEP(1), UUID() FROM slotted_counters WHERE record_id = 1 AND bucket = 397'
     expect(await ran(slow)).toBe(1)
     expect(await ran(slow.replace('SELECT', 'SELECT /*vt+ CONSOLIDATOR=disabled */'))).toBe(2)
   })
