@@ -34,6 +34,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/service' },
   { rooms: 'src/isolate.ts' },
   { rooms: 'src/config' },
+  { rooms: 'src/plans.ts' },
   { rooms: 'src/tokens.ts' },
   { rooms: 'src/visits' },
   { rooms: 'src/counters/changes' },

@@ -1,4 +1,4 @@
-import { FREE_SUBREQUESTS, PRUNING_CRON, ROLL_UP_CRON } from './config/config.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from './config/config.ts'
 import type { Bindings } from './config/read-settings.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { pruneNames } from './counters/keys/names.ts'
@@ -10,6 +10,7 @@ import { countStatements } from './database/database.ts'
 import { withRetries } from './database/retry-and-breaker.ts'
 import { type Isolate, isolateOf, openBackgroundDatabase, rollUpNow } from './isolate.ts'
 import { log } from './log.ts'
+import { FREE_SUBREQUESTS } from './plans.ts'
 import { deleteOldSalts } from './visits/salts.ts'
 
 /** A counter has several rows in each of four tables. So a page of them takes about as long as one of slots. */

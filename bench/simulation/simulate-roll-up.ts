@@ -1,6 +1,6 @@
-import { PLANS } from '../../src/config/config.ts'
 import { prune } from '../../src/counters/old-rows.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
+import { PLANS } from '../../src/plans.ts'
 import { ModelTables, modelDatabase } from './model-database.ts'
 import { ModelServer, type ServerOptions } from './model-server.ts'
 import { Random } from './random.ts'

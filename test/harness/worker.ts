@@ -2,12 +2,12 @@ import { createExecutionContext, createScheduledController, waitOnExecutionConte
 import { env as configured } from 'cloudflare:workers'
 import { beforeAll, inject } from 'vitest'
 import { localCounters } from '../../local/worker/local-counters.ts'
-import type { PLANS } from '../../src/config/config.ts'
 import type { Bindings } from '../../src/config/read-settings.ts'
 import { hash64 } from '../../src/counters/ids.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 import worker from '../../src/index.ts'
 import { isolateOf } from '../../src/isolate.ts'
+import type { PLANS } from '../../src/plans.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
 
 /** The token of the Worker under test. */

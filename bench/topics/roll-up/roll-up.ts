@@ -1,4 +1,4 @@
-import { PLANS } from '../../../src/config/config.ts'
+import { PLANS } from '../../../src/plans.ts'
 import { barChart, lineChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf, rounded } from '../../report/medians.ts'

@@ -1,4 +1,4 @@
-import { PLANS } from '../../../src/config/config.ts'
+import { PLANS } from '../../../src/plans.ts'
 import { type FigureBlocks, putFigures } from '../../report/figure-blocks.ts'
 import { renderTable } from '../../report/markdown-table.ts'
 import type { Results } from '../../report/results.ts'

@@ -1,5 +1,5 @@
-import { PLANS } from '../../../src/config/config.ts'
 import { WRITER_HOURS } from '../../../src/counters/ledger/slots.ts'
+import { PLANS } from '../../../src/plans.ts'
 import type { FigureName } from '../../harness/figure-names.ts'
 import { medianOf } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS, type Plan } from '../../../src/config/config.ts'
 import { expireHours, prune } from '../../../src/counters/old-rows.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
+import { PLANS, type Plan } from '../../../src/plans.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { nameAll } from '../../harness/moves.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS } from '../../../src/config/config.ts'
 import { leastExpiryStatements } from '../../../src/counters/old-rows.ts'
 import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
+import { PLANS } from '../../../src/plans.ts'
 import { problems, read } from './valid-config.ts'
 
 describe('The plan', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { PLANS } from '../../../../src/config/config.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { prune } from '../../../../src/counters/old-rows.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
+import { PLANS } from '../../../../src/plans.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 import { countsOf, rollUpAt } from '../../../harness/moves.ts'
 
