@@ -1,7 +1,7 @@
 import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/key-address.ts'
 import { Bots } from '../../src/visits/bots.ts'
 import { destinationOf } from '../../src/visits/download.ts'
-import type { LoggedRequest } from './log-line.ts'
+import type { LoggedRequest, Skip } from './log-line.ts'
 
 /** Paths that are downloads by default: archives, packages, disk images, documents, audio and video. */
 export const DOWNLOADS = new RegExp(
@@ -39,7 +39,7 @@ const bots = new Bots()
 export function classifyRequest(
   request: LoggedRequest,
   rules: ReplayRules,
-): { type: string; key: string; day?: string } | { skip: string } {
+): { type: string; key: string; day?: string } | Skip {
   const { path, query } = partsOf(request.target)
   if (!path.startsWith('/') || path.includes('\0')) return { skip: 'no path' }
   // Java servers append parameters: /app.zip;jsessionid=1
