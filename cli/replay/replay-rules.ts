@@ -1,4 +1,4 @@
-import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/key-address.ts'
+import { MAX_KEY_BYTES, pageKey, withoutSession } from '../../src/counters/keys/key-address.ts'
 import { Bots } from '../../src/visits/bots.ts'
 import { destinationOf } from '../../src/visits/download.ts'
 import type { LoggedRequest, Skip } from './log-line.ts'
@@ -82,8 +82,8 @@ function reasonToSkip({ method, status, agent }: LoggedRequest, file: string, is
 /** The key under which `/d` would count a path; `null` if it would refuse it. */
 function downloadKey(path: string): string | null {
   try {
-    const key = decodeURIComponent(path.slice(1))
-    return destinationOf('/', key) === null ? null : key
+    const decoded = withoutSession(decodeURIComponent(path.slice(1)))
+    return destinationOf('/', decoded) === null ? null : decoded.normalize()
   } catch {
     return null
   }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ConfigurationError } from '../config/read-settings.ts'
+import { withoutSession } from '../counters/keys/key-address.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { HonoApp } from '../http/hono.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
@@ -44,15 +45,16 @@ export const downloads = (app: HonoApp) =>
       pathType(c)
       throw new Problem('not_found', 'This type has no downloads: its redirect_to is not set.')
     }
-    const key = decodeKey(rawPathKey(c))
-    const destination = destinationOf(redirectTo, key)
+    const path = withoutSession(decodeKey(rawPathKey(c)))
+    // As it was written: a server may know the file under that spelling alone.
+    const destination = destinationOf(redirectTo, path)
     if (destination === null) {
       const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
       throw new Problem('not_found', detail)
     }
     if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
     const type = pathType(c)
-    const counter = await counterOfKey(isolate.addresses, type, key)
+    const counter = await counterOfKey(isolate.addresses, type, path.normalize())
     const visit: Visit = { type, counter, visitor: visitorOf(c), purpose: 'download' }
     const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
     return redirect(destination, await withinTime(c, counting, MAX_WAIT_MS, 'unknown'))

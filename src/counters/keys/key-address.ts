@@ -80,17 +80,23 @@ const ESCAPED_CHARACTER = /(?<!%\w?)%[0-7]\w|%[cd]\w%[89ab]\w|%e\w(?:%[89ab]\w){
 /** Characters that would change the meaning of the path, or that nobody could see. */
 const KEPT_ESCAPED = /[/?#%]|\p{Cc}/u
 
+/** Ids that servers put into paths for visitors without cookies: `;jsessionid=A1`. */
+const SESSION_ID = /;(?:jsessionid|phpsessid|sessionid|sid)=[^;/?#]*/gi
+
+/** A path without session ids: each would be a counter of its own. */
+export const withoutSession = (path: string) => path.replace(SESSION_ID, '')
+
 /**
- * The key of a page: its path as people read it. Escapes are decoded if they are valid UTF-8 and do not stand for `/`, `?`,
- * `#`, `%` or a control character. Those that remain have capital digits. So `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page.
- * The key of a key is the same key.
+ * The key of a page: its path as people read it, in Unicode's composed form (NFC), without session ids. Escapes are decoded if
+ * they are valid UTF-8 and do not stand for `/`, `?`, `#`, `%` or a control character. Those that remain have capital digits. So
+ * `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page. The key of a key is the same key.
  *
  * For paths of URLs and of log lines, and for what pages send. Not for keys that a program names.
  *
  * @param path the path of a URL, such as `location.pathname`
  */
 export function pageKey(path: string): string {
-  return path.replace(ESCAPED_CHARACTER, (escaped) => {
+  const decoded = path.replace(ESCAPED_CHARACTER, (escaped) => {
     try {
       const character = decodeURIComponent(escaped)
       return KEPT_ESCAPED.test(character) ? escaped.toUpperCase() : character
@@ -98,6 +104,7 @@ export function pageKey(path: string): string {
       return escaped
     }
   })
+  return withoutSession(decoded.normalize())
 }
 
 /** In one generation of the cache; it holds two. */

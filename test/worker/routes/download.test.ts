@@ -67,6 +67,17 @@ describe('A download', () => {
     expect(await counted()).toEqual({ 'v1/a b.zip': '3' })
   })
 
+  it('counts under one key with any session id and in any spelling of Unicode, and is redirected as it was written', async () => {
+    for (const [path, location] of [
+      ['v1/caf%C3%A9.zip;jsessionid=A1', 'v1/caf%C3%A9.zip'],
+      ['v1%3BJSESSIONID%3DB2.n1/caf%C3%A9.zip', 'v1/caf%C3%A9.zip'],
+      ['v1/cafe%CC%81.zip;sid=3', 'v1/cafe%CC%81.zip'],
+    ]) {
+      expect(await download(`download/${path}`)).toMatchObject({ location: `${BASE}${location}`, said: 'counted' })
+    }
+    expect(await counted()).toEqual({ 'v1/café.zip': '3' })
+  })
+
   it('may be redirected to the same host', async () => {
     expect(await download('every/a.zip')).toMatchObject({ status: 302, location: '/files/a.zip', said: 'counted' })
   })

@@ -36,7 +36,8 @@ describe('The key of a logged request', () => {
     ['/a%20b', '/a b'],
     ['/%ff', '/%ff'],
     ['/tab\there', '/tab\there'],
-    ['/a;jsessionid=1', '/a;jsessionid=1'],
+    ['/a;jsessionid=1?x', '/a'],
+    ['/cafe%CC%81', '/café'],
     [`/${';'.repeat(500)}/`, `/${';'.repeat(500)}/`],
     ['//a//', '//a//'],
     ['http://www.example.com/r', '/r'],
@@ -57,7 +58,9 @@ describe('The key of a logged request', () => {
     ['/f/50%25%3F.zip', 'f/50%?.zip'],
     ['http://dl.example.com/f/a.zip', 'f/a.zip'],
     ['/f/App.ZIP', 'f/App.ZIP'],
-    ['/f/app.zip;jsessionid=1', 'f/app.zip;jsessionid=1'],
+    ['/f/app.zip;v=1', 'f/app.zip;v=1'],
+    ['/f;sid=2/app.zip;jsessionid=1', 'f/app.zip'],
+    ['/cafe%CC%81.zip', 'café.zip'],
   ])('of the download %j is the one that /d gives: %j', (target, key) => {
     expect(outcome(target)).toEqual(download(key))
   })
