@@ -134,7 +134,8 @@ const LOCAL_TIME = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)$
 
 /** The day (UTC) of a time in Apache's format, in ISO 8601 with a zone, or since 1970 in seconds, ms, µs or ns. */
 function dayOf(time: unknown): string | null {
-  const text = String(time)
+  // A leap second is the second before.
+  const text = String(time).replace(/(\d\d:\d\d):60(?!\d)/, '$1:59')
   const [, day, month, year, clock, hours, minutes] = LOCAL_TIME.exec(text) ?? []
   let date: Date
   if (month !== undefined) {
