@@ -121,7 +121,13 @@ describe('COUNTERS', () => {
   })
 
   it('accepts origins and "*"', () => {
-    const origins = ['*', 'https://example.com', 'http://127.0.0.1:8080', 'https://xn--bcher-kva.example']
+    const origins = [
+      '*',
+      'https://my_blog.example.com',
+      'http://127.0.0.1:8080',
+      'http://[::1]',
+      'https://xn--bcher-kva.example',
+    ]
     expect(typed({ record_type: 1, allowed_origins: origins })).toMatchObject({ allowedOrigins: origins })
   })
 
@@ -131,7 +137,11 @@ describe('COUNTERS', () => {
     'https://example.com:443',
     'https://Example.com',
     'https://user@example.com',
-    'https://*.example.com/',
+    'https://*.example.com',
+    'https://a.example;',
+    'https://"x"',
+    'https://a,b.example',
+    'https://a..example',
     'example.com',
     'null',
     '',
