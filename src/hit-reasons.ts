@@ -36,11 +36,11 @@ export const HIT_REASONS = {
   },
   head: { cause: 'It was a HEAD request.', advice: 'Send a GET request.' },
   range: {
-    cause: 'The request asked for a later part of a download.',
-    advice: 'Nothing to do: the request for the first part counts.',
+    cause: 'The request asked for a later part of a download, or for its first byte.',
+    advice: 'Nothing to do: the request for the file, or for its first part, counts.',
   },
   embedded: {
-    cause: 'A page loaded the file as part of itself.',
+    cause: 'A page loaded the file as part of itself, such as an image or in a player.',
     advice: 'Link to the file: a download counts when somebody follows the link.',
   },
 } as const

@@ -23,11 +23,14 @@ export const downloadContract = () =>
     params: { key: described(v.string(), 'The path of the file. Slashes need not be percent-encoded.') },
     description:
       'Counts the download and redirects to the type’s `redirect_to` followed by the key. These are redirected without being counted: ' +
-      'HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, and ' +
-      'the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
+      'HEAD, ranges that do not begin at the first byte or end with it, files that a page loads by itself, such as images and in players, ' +
+      'bots, and the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
       'even if counting fails.',
     headers: {
-      Range: described(v.optional(v.string()), 'A range that does not begin at the first byte is not counted.'),
+      Range: described(
+        v.optional(v.string()),
+        'A range that does not begin at the first byte, or ends with it, is not counted.',
+      ),
       ...userAgent('. Here, programs that fetch files, such as curl and npm, are not treated as bots.'),
     },
     answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },

@@ -91,11 +91,12 @@ describe('A download', () => {
     ['HEAD', {}, 'ignored; reason=head'],
     ['GET', { Range: 'bytes=1024-' }, 'ignored; reason=range'],
     ['GET', { Range: 'bytes=-5' }, 'ignored; reason=range'],
+    ['GET', { Range: 'bytes=0-0' }, 'ignored; reason=range'],
     ['GET', { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' }, 'ignored; reason=bot'],
     ['GET', { 'Sec-Purpose': 'prefetch;prerender' }, 'ignored; reason=prefetch'],
     ['GET', { 'X-Moz': 'prefetch' }, 'ignored; reason=prefetch'],
     ['GET', { Purpose: 'preview' }, 'ignored; reason=prefetch'],
-    ...['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'].map(
+    ...['image', 'script', 'style', 'font', 'iframe', 'object', 'audio', 'video', 'track', 'manifest'].map(
       (loaded): [string, Record<string, string>, string] => [
         'GET',
         { 'Sec-Fetch-Dest': loaded },
@@ -104,7 +105,6 @@ describe('A download', () => {
     ),
     ['GET', { 'Sec-Fetch-Dest': 'document' }, 'counted'],
     ['GET', { 'Sec-Fetch-Dest': 'empty' }, 'counted'],
-    ['GET', { 'Sec-Fetch-Dest': 'audio' }, 'counted'],
     ['GET', { Range: 'bytes=0-1023' }, 'counted'],
     ['GET', { Range: 'nonsense' }, 'counted'],
     ['GET', { 'User-Agent': 'curl/8.5.0' }, 'counted'],
