@@ -31,7 +31,7 @@ export class DailyCounts {
   }
 
   /**
-   * Adds views of a page. Its key is the one under which the page is counted; what follows a question mark stays as it is.
+   * Adds views of a page. Its key is the one under which the page is counted.
    *
    * @param path the path as browsers encode it, perhaps with a query and a fragment
    * @param host empty if the export does not tell it
@@ -40,7 +40,7 @@ export class DailyCounts {
     if (host !== '') this.hosts.set(host, (this.hosts.get(host) ?? 0n) + count)
     const kept = this.#rules.query ? path : withoutQuery(path)
     if (host !== (this.#rules.host ?? host)) this.leaveOut('other hosts', count)
-    else this.add(line, 'path', kept.replace(/^[^?]*/, pageKey), count, day)
+    else this.add(line, 'path', pageKey(kept), count, day)
   }
 
   /**

@@ -54,9 +54,10 @@ export function classifyRequest(
   const isDownload = rules.downloads.test(file)
   const reason = rules.all ? null : reasonToSkip(request, file, isDownload)
   if (reason !== null) return { skip: reason }
-  const spelled = isDownload ? downloadKey(path) : pageKey(path)
-  if (spelled === null) return { skip: 'no path' }
-  const key = rules.keepQuery ? spelled + query : spelled
+  const kept = rules.keepQuery ? query : ''
+  const download = isDownload ? downloadKey(path) : ''
+  if (download === null) return { skip: 'no path' }
+  const key = isDownload ? download + kept : pageKey(path + kept)
   // JSON can hold lone surrogates; a request cannot.
   if (!key.isWellFormed()) return { skip: 'path is not Unicode' }
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return { skip: `path longer than ${MAX_KEY_BYTES} bytes` }

@@ -126,7 +126,7 @@ describe('COUNTERS', () => {
       'https://my_blog.example.com',
       'http://127.0.0.1:8080',
       'http://[::1]',
-      'https://xn--bcher-kva.example',
+      'https://xn--bcher.example',
     ]
     expect(typed({ record_type: 1, allowed_origins: origins })).toMatchObject({ allowedOrigins: origins })
   })

@@ -15,19 +15,11 @@ describe('a byte range', () => {
     expect(asksForPart(header)).toBe(false)
   })
 
-  it.each([
-    'bytes=0-0',
-    'bytes=0-1',
-    'bytes=00-01',
-    'bytes=0-0,-1',
-    'bytes=1-',
-    'bytes=1024-2047',
-    'bytes=-500',
-    'bytes=5-9,10-',
-    'bytes= 7 - 9',
-    'bytes=10-',
-    'bytes=01-',
-  ])('%j asks for another part, or for the length', (header) => {
+  it.each(
+    'bytes=0-0/bytes=0-1/bytes=00-01/bytes=0-0,-1/bytes=1-/bytes=1024-2047/bytes=-500/bytes=5-9,10-/bytes= 7 - 9/bytes=01-'.split(
+      '/',
+    ),
+  )('%j asks for another part, or for the length', (header) => {
     expect(asksForPart(header)).toBe(true)
   })
 

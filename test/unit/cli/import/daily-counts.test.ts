@@ -60,8 +60,8 @@ describe('The counts of an export', () => {
     ['/line%0abreak', '/line%0Abreak'],
     ['/caf%E9', '/caf%E9'],
     ['/100%-off', '/100%-off'],
-    ['/find?q=caf%C3%A9%26c&%20', '/find?q=caf%C3%A9%26c&%20'],
-    ['/caf%C3%A9?q=%20', '/café?q=%20'],
+    ['/find?q=caf%C3%A9%26c&%20', '/find?q=café%26c& '],
+    ['/caf%C3%A9;sid=1?q=%2b;sid=1', '/café?q=%2B;sid=1'],
     ['/#/caf%C3%A9', '/#/café'],
   ])('of the path %s have the key of the page, %s', (path, key) => {
     expect(keyOf(path)).toBe(key)

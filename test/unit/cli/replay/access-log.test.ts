@@ -88,7 +88,8 @@ describe('An access log', () => {
     ['tar', `access.log${'\0'.repeat(247)}ustar\0`],
   ])('is an error that says so if it is a %s file', async (name, bytes) => {
     const content = Buffer.from(bytes, 'latin1')
-    for (const one of [content, gzipSync(content)]) await expect(read(one)).rejects.toThrow(`this is ${name}, not text; `)
+    for (const one of [content, gzipSync(content)])
+      await expect(read(one)).rejects.toThrow(`this is ${name}, not text; `)
   })
 
   it('may begin as such a file by chance', async () => {

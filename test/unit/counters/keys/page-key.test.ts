@@ -20,6 +20,8 @@ describe('The key of a page', () => {
     ['/shop;jsessionid=A1/cart;v=2;sid=7', '/shop/cart;v=2'],
     ['/a%3Bjsessionid%3DA1#x', '/a#x'],
     ['/a;jsessionid', '/a;jsessionid'],
+    ['/%C3%A9?q=caf%C3%A9%26b%3dc%2B&r=%2F%3f', '/é?q=café%26b%3Dc%2B&r=/?'],
+    ['/?q=e%CC%81;sid=1#%23', '/?q=é;sid=1#%23'],
   ])('%s is %s', (path, key) => {
     expect(pageKey(path)).toBe(key)
   })
@@ -64,6 +66,8 @@ describe('The key of a page', () => {
       '\u212a',
       '\u037e',
       ';sid=',
+      '?',
+      '%26',
     )
     fc.assert(
       fc.property(fc.array(part), (parts) => {
