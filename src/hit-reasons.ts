@@ -3,7 +3,8 @@ export const HIT_REASONS = {
   type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
   origin: {
     cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin, or an image tells none.',
-    advice: 'Add the origin to SITES or to the type’s allowed_origins, and deploy. Images need referrerpolicy="origin".',
+    advice:
+      'Add the origin to SITES or to the type’s allowed_origins, and deploy. Images need referrerpolicy="origin".',
   },
   own: {
     cause: 'The visit is your own.',
