@@ -132,18 +132,12 @@ describe('COUNTERS', () => {
   })
 
   it.each([
-    'https://example.com/',
-    'https://example.com/path',
-    'https://example.com:443',
-    'https://Example.com',
-    'https://user@example.com',
-    'https://*.example.com',
-    'https://a.example;',
-    'https://"x"',
-    'https://a,b.example',
-    'https://a..example',
-    'example.com',
-    'null',
+    ...'https://example.com/ https://example.com/path https://example.com:443 https://Example.com https://user@example.com'.split(
+      ' ',
+    ),
+    ...'https://*.example.com https://a.example; https://"x" https://a,b.example https://a..example example.com null'.split(
+      ' ',
+    ),
     '',
     1,
   ])('refuses the origin %j', (origin) => {
