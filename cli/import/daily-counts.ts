@@ -21,8 +21,8 @@ export interface CountRules {
 export class DailyCounts {
   /** How much is left out, by reason. */
   readonly leftOut = new Map<string, bigint>()
-  /** How much there is of each host, as far as the export tells hosts. */
-  readonly hosts = new Map<string, bigint>()
+  /** The hosts, as far as the export tells them. */
+  readonly hosts = new Set<string>()
   readonly #rules: CountRules
   readonly #rows = new Map<string, ImportRow>()
 
@@ -37,7 +37,7 @@ export class DailyCounts {
    * @param host empty if the export does not tell it
    */
   addPath(line: number, path: string, count: bigint, day: string, host = ''): void {
-    if (host !== '') this.hosts.set(host, (this.hosts.get(host) ?? 0n) + count)
+    if (host !== '') this.hosts.add(host)
     const kept = this.#rules.query ? path : withoutQuery(path)
     if (host !== (this.#rules.host ?? host)) this.leaveOut('other hosts', count)
     else this.add(line, 'path', pageKey(kept), count, day)

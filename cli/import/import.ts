@@ -131,11 +131,12 @@ async function sumExport(name: string, text: InputText, mistakes: Mistakes): Pro
   console.log(`Read: ${sum} counts of ${name} in ${rows.length} rows, one for each key and day.`)
   const leftOut = [...counts.leftOut].map(([reason, count]) => `${reason} (${count})`).join(', ')
   if (leftOut !== '') console.log(`Left out: ${leftOut}.`)
-  if (counts.hosts.size > 1 && host === undefined) {
-    const hosts = [...counts.hosts].map(([name, count]) => `${name} (${count})`).join(', ')
-    console.log(`Hosts: ${hosts}. The same path of each is one key; --host takes one host alone.`)
-  }
   console.log(`Never imported: ${neverImported}.`)
+  if (counts.hosts.size > 1 && host === undefined) {
+    console.log(
+      `Hosts: ${[...counts.hosts].join(', ')}. The same path of each is one key; --host takes one host alone.`,
+    )
+  }
   return rows
 }
 

@@ -4,7 +4,7 @@ export interface LoggedRequest {
   /** The request target as it was logged, with its query. */
   target: string
   status: number
-  /** The user agent, empty if it sent none; `null` if the line does not say. */
+  /** The user agent, empty if it sent none or JSON does not say it; `null` if a line of another format does not. */
   agent: string | null
   /** The day (UTC) of the request, such as `2026-11-20`; `null` if the line has no valid time. */
   day: string | null
@@ -81,7 +81,7 @@ function parseJsonLine(line: string): LoggedRequest | Skip {
   const find = (part: keyof typeof MEMBERS) =>
     MEMBERS[part].map((name) => members.get(name)).find((value) => value !== undefined)
   const missing = (part: string): Skip => ({ skip: `JSON without a known ${part}` })
-  const [status = '', agent = null] = [find('status'), find('agent')]
+  const [status = '', agent = ''] = [find('status'), find('agent')]
   if (!/^\d{1,3}$/.test(status)) return missing('status')
   const rest = { status: Number(status), agent: agent === '-' ? '' : agent, day: dayOf(find('time')), text: line }
   const request = find('request')

@@ -145,10 +145,7 @@ describe('The counts of an export', () => {
       sums.addPath(2, '/%61', 2n, '2026-11-02', 'b.example')
       sums.addPath(3, '/a', 4n, '2026-11-02')
       expect([sums.rows()[0]?.count, [...sums.leftOut]]).toEqual([sum, leftOut])
-      expect([...sums.hosts]).toEqual([
-        ['a.example', 1n],
-        ['b.example', 2n],
-      ])
+      expect([...sums.hosts]).toEqual(['a.example', 'b.example'])
     }
   })
 
