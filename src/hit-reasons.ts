@@ -2,8 +2,9 @@
 export const HIT_REASONS = {
   type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
   origin: {
-    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin.',
-    advice: 'Add the origin to SITES, or to the type’s own allowed_origins if it has one, and deploy.',
+    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin, or an image tells none.',
+    advice:
+      'Add the origin to SITES or to the type’s allowed_origins, and deploy. Images need referrerpolicy="origin".',
   },
   own: {
     cause: 'The visit is your own.',
@@ -36,11 +37,11 @@ export const HIT_REASONS = {
   },
   head: { cause: 'It was a HEAD request.', advice: 'Send a GET request.' },
   range: {
-    cause: 'The request asked for a later part of a download.',
-    advice: 'Nothing to do: the request for the first part counts.',
+    cause: 'The request asked for a later part of a download, or for its first byte.',
+    advice: 'Nothing to do: the request for the file, or for its first part, counts.',
   },
   embedded: {
-    cause: 'A page loaded the file as part of itself.',
+    cause: 'A page loaded the file as part of itself, such as an image or in a player.',
     advice: 'Link to the file: a download counts when somebody follows the link.',
   },
 } as const

@@ -37,7 +37,8 @@ export function dayOf(line: number, name: string, text: unknown): string {
 /** The day (UTC) of a time; without a zone, the time is in UTC. @throws {LineError} if it is none */
 export function dayOfTime(line: number, name: string, time: unknown): string {
   const [, date = '', clock, zone = 'Z'] = TIME.exec(String(time)) ?? []
-  const at = new Date(`${date}T${clock}${zone.length === 3 ? `${zone}:00` : zone}`)
+  // A leap second is the second before.
+  const at = new Date(`${date}T${clock?.replace(/:60/, ':59')}${zone.length === 3 ? `${zone}:00` : zone}`)
   const day = isDay(date) && !Number.isNaN(at.getTime()) ? at.toISOString().slice(0, 10) : ''
   if (isDay(day)) return day
   throw new LineError(line, `${name} must be a time from 1970 to today (UTC), such as "2026-11-01T12:00:00Z"`)

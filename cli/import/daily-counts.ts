@@ -13,12 +13,16 @@ export interface CountRules {
   before?: string
   /** Whether paths keep their query and fragment. */
   query: boolean
+  /** The only host whose counts are taken. */
+  host?: string
 }
 
 /** What another counter's export holds, summed for each key and day. */
 export class DailyCounts {
   /** How much is left out, by reason. */
   readonly leftOut = new Map<string, bigint>()
+  /** The hosts, as far as the export tells them. */
+  readonly hosts = new Set<string>()
   readonly #rules: CountRules
   readonly #rows = new Map<string, ImportRow>()
 
@@ -27,13 +31,16 @@ export class DailyCounts {
   }
 
   /**
-   * Adds views of a page. Its key is the one under which the page is counted; what follows a question mark stays as it is.
+   * Adds views of a page. Its key is the one under which the page is counted.
    *
    * @param path the path as browsers encode it, perhaps with a query and a fragment
+   * @param host empty if the export does not tell it
    */
-  addPath(line: number, path: string, count: bigint, day: string): void {
+  addPath(line: number, path: string, count: bigint, day: string, host = ''): void {
+    if (host !== '') this.hosts.add(host)
     const kept = this.#rules.query ? path : withoutQuery(path)
-    this.add(line, 'path', kept.replace(/^[^?]*/, pageKey), count, day)
+    if (host !== (this.#rules.host ?? host)) this.leaveOut('other hosts', count)
+    else this.add(line, 'path', pageKey(kept), count, day)
   }
 
   /**

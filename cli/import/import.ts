@@ -42,6 +42,7 @@ program
     if (!isDay(day)) throw new InvalidArgumentError('It must be a day from 1970-01-01 to today (UTC).')
     return day
   })
+  .option('--host <name>', 'of an export: take the counts of this host alone')
   .option('--no-query', 'of an export: drop the query and the fragment of paths, as the script does')
   .addHelpText(
     'after',
@@ -60,7 +61,7 @@ apostrophe before = + - @, a tab or a line break.
 
 Of an export, counts are summed for each key and day. The keys of paths are those under which the pages are counted. What is
 left out is said, and which keys differ only by spelling from each other or from counters that exist. Another --type,
---prefix, --before or --no-query makes another import, and so does an export that has grown.
+--prefix, --before, --host or --no-query makes another import, and so does an export that has grown.
 - goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
   unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} -
 - plausible: of the zip file, imported_pages_….csv:
@@ -73,7 +74,7 @@ left out is said, and which keys differ only by spelling from each other or from
   )
   .parse()
 
-const { from, type, prefix, before, query, dryRun, ...options } = program.opts<{
+const { from, type, prefix, before, host, query, dryRun, ...options } = program.opts<{
   url: string
   token: string
   name: string
@@ -82,6 +83,7 @@ const { from, type, prefix, before, query, dryRun, ...options } = program.opts<{
   type?: string
   prefix?: string
   before?: string
+  host?: string
   query: boolean
 }>()
 const [file = '-'] = program.args
@@ -114,7 +116,13 @@ async function* chunksOf({ chunks, bytesRead }: InputFile): AsyncGenerator<Buffe
 /** Sums what the export of another tool holds, and says what it leaves out. */
 async function sumExport(name: string, text: InputText, mistakes: Mistakes): Promise<ImportRow[]> {
   const { type: usual, read, neverImported } = OTHER_COUNTERS[name]!
-  const rules = { type: type ?? usual, prefix: prefix ?? '', query, ...(before !== undefined && { before }) }
+  const rules = {
+    type: type ?? usual,
+    prefix: prefix ?? '',
+    query,
+    ...(before !== undefined && { before }),
+    ...(host !== undefined && { host }),
+  }
   const counts = new DailyCounts(rules)
   await read(text, counts, mistakes)
   mistakes.throwIfAny()
@@ -124,6 +132,11 @@ async function sumExport(name: string, text: InputText, mistakes: Mistakes): Pro
   const leftOut = [...counts.leftOut].map(([reason, count]) => `${reason} (${count})`).join(', ')
   if (leftOut !== '') console.log(`Left out: ${leftOut}.`)
   console.log(`Never imported: ${neverImported}.`)
+  if (counts.hosts.size > 1 && host === undefined) {
+    console.log(
+      `Hosts: ${[...counts.hosts].join(', ')}. The same path of each is one key; --host takes one host alone.`,
+    )
+  }
   return rows
 }
 
@@ -185,9 +198,9 @@ try {
   const text = () => readText(chunksOf(open()))
   const first = await text()
   const tool = from ?? toolOf(first)
-  if (tool === undefined && ((type ?? prefix ?? before) !== undefined || !query)) {
+  if (tool === undefined && ((type ?? prefix ?? before ?? host) !== undefined || !query)) {
     throw new RefusedError(
-      '--type, --prefix, --before and --no-query are for exports of other counters; this file has rows',
+      '--type, --prefix, --before, --host and --no-query are for exports of other counters; this file has rows',
     )
   }
   const mistakes = new Mistakes()

@@ -1,6 +1,5 @@
 import { LineError } from './line-error.ts'
 
-const ZIP = Buffer.from('PK\x03\x04')
 /** Characters by which a file is recognized. */
 const BEGINNING = 64 * 1024
 
@@ -36,7 +35,6 @@ export async function readText(chunks: AsyncIterable<Buffer>): Promise<InputText
 async function* decode(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let line = 1
-  let begin = Buffer.alloc(0)
   const strictly = (chunk?: Buffer) => {
     try {
       return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
@@ -45,10 +43,6 @@ async function* decode(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
     }
   }
   for await (const chunk of chunks) {
-    if (begin.length < ZIP.length) {
-      begin = Buffer.concat([begin, chunk]).subarray(0, ZIP.length)
-      if (begin.equals(ZIP)) throw new LineError(1, 'this is a zip file; --help shows which of its files to pass')
-    }
     yield strictly(chunk)
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) line++
   }

@@ -18,7 +18,8 @@ export async function readPlausibleExport({ pieces }: InputText, counts: DailyCo
   for await (const { line, cells } of readCsvRecords(pieces, checkHeader, mistakes)) {
     mistakes.try(() => {
       const day = dayOf(line, 'date', cells.date)
-      counts.addPath(line, escapeDecoded(cells.page!), countOf(line, 'pageviews', cells.pageviews), day)
+      const count = countOf(line, 'pageviews', cells.pageviews)
+      counts.addPath(line, escapeDecoded(cells.page!), count, day, cells.hostname)
     })
   }
 }

@@ -20,12 +20,12 @@ export async function readUmamiExport({ pieces }: InputText, counts: DailyCounts
     requireColumns(header, COLUMNS, "of Umami's files, pass website_event.csv alone")
   for await (const { line, cells } of readCsvRecords(pieces, checkHeader, mistakes)) {
     mistakes.try(() => {
-      const { url_path: path, event_type: type } = cells
+      const { url_path: path, event_type: type, hostname: host } = cells
       if (!/^\d$/.test(type!)) throw new LineError(line, 'event_type must be a digit')
       const day = dayOfTime(line, 'created_at', cells.created_at)
       if (type !== PAGE_VIEW) counts.leaveOut('events')
       // ClickHouse writes NULL like this.
-      else counts.addPath(line, path === '\\N' ? '' : escapeDecoded(path!), 1n, day)
+      else counts.addPath(line, path === '\\N' ? '' : escapeDecoded(path!), 1n, day, host === '\\N' ? '' : host)
     })
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { parseLogLine } from './log-line.ts'
+import { parseLogLine, UNFINISHED } from './log-line.ts'
 import { classifyRequest, type ReplayRules } from './replay-rules.ts'
 import type { RunMemory } from './run-memory.ts'
 
@@ -72,19 +72,15 @@ export async function* replayBatches(
     ) {
       yield finish()
     }
-    const request = parseLogLine(line)
+    const parsed = parseLogLine(line)
+    const request = 'skip' in parsed ? null : parsed
     const isUnfinished = isLast && (request === null || (request.agent === null && hasAgents))
     if (request !== null) hasAgents = request.agent !== null
     if (!isUnfinished) state = hash(state, request?.text ?? line)
     // The lines of this batch up to here, if there are any.
     if (isLast && (count > 0 || !isUnfinished) && !memory.has(state)) await memory.add(state)
     count++
-    const outcome =
-      request === null
-        ? { skip: 'not a request line' }
-        : isUnfinished
-          ? { skip: 'unfinished line' }
-          : classifyRequest(request, rules)
+    const outcome = 'skip' in parsed ? parsed : isUnfinished ? UNFINISHED : classifyRequest(parsed, rules)
     if ('skip' in outcome) skipped.set(outcome.skip, (skipped.get(outcome.skip) ?? 0) + 1)
     else {
       const id = `${outcome.type} ${outcome.day ?? ''} ${outcome.key}`

@@ -4,7 +4,7 @@ export interface LoggedRequest {
   /** The request target as it was logged, with its query. */
   target: string
   status: number
-  /** The user agent, empty if it sent none; `null` if the line does not say. */
+  /** The user agent, empty if it sent none or JSON does not say it; `null` if a line of another format does not. */
   agent: string | null
   /** The day (UTC) of the request, such as `2026-11-20`; `null` if the line has no valid time. */
   day: string | null
@@ -17,19 +17,30 @@ export interface LoggedRequest {
 // expression that backtracks could take hours for one line.
 const COMMON = /^\S+ \S+ .*?\[([^[\]]*)\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3})\b/s
 const AGENT = /^ \S+ "[^"\\]*(?:\\.[^"\\]*)*" "([^"\\]*(?:\\.[^"\\]*)*)"/s
+/** Ends in a quotation that is not closed. */
+const CUT = /^[^"]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"]*)*"[^"\\]*(?:\\.[^"\\]*)*\\?$/s
+
+/** Why a line does not count. */
+export interface Skip {
+  skip: string
+}
+const NO_REQUEST: Skip = { skip: 'not a request line' }
+export const UNFINISHED: Skip = { skip: 'unfinished line' }
 
 /**
- * Parses a line in common or combined log format, or a JSON object as nginx (`escape=json`), Caddy or Traefik writes it.
- *
- * @returns `null` if the line is not a request
+ * Parses a line in common or combined log format, or a JSON object as nginx (`escape=json`), Envoy, Kong, Traefik, Caddy or
+ * Cloudflare Logpush writes it. What does not say its method and status is no request.
  */
-export function parseLogLine(written: string): LoggedRequest | null {
+export function parseLogLine(written: string): LoggedRequest | Skip {
   // A byte order mark, also of a file that was appended.
   const line = written.replace(/^\ufeff+/, '')
   if (line.startsWith('{')) return parseJsonLine(line)
   const [text, time, request, status] = COMMON.exec(line) ?? []
-  if (text === undefined) return null
-  const agent = AGENT.exec(line.slice(text.length))?.[1] ?? null
+  if (text === undefined) return NO_REQUEST
+  const rest = line.slice(text.length)
+  const agent = AGENT.exec(rest)?.[1] ?? null
+  // It may be a bot's.
+  if (agent === null && CUT.test(rest)) return UNFINISHED
   return parseRequest(unescapeText(request!), {
     status: Number(status),
     agent: agent === '-' ? '' : agent && unescapeText(agent),
@@ -38,44 +49,65 @@ export function parseLogLine(written: string): LoggedRequest | null {
   })
 }
 
-function parseRequest(request: string, rest: Omit<LoggedRequest, 'method' | 'target'>): LoggedRequest | null {
+function parseRequest(request: string, rest: Omit<LoggedRequest, 'method' | 'target'>): LoggedRequest | Skip {
   const [, method, words] = /^([\w-]+) (.+?)(?: HTTP\/[\d.]+)?$/s.exec(request) ?? []
   const target = words?.trim() ?? ''
-  return method === undefined || target === '' ? null : { method, target, ...rest }
+  return method === undefined || target === '' ? NO_REQUEST : { method, target, ...rest }
 }
 
-function parseJsonLine(line: string): LoggedRequest | null {
-  let entry: Record<string, unknown>
+const names = (text: string) => text.split(/\s+/)
+/** Members of JSON lines, named as by `membersOf`. The first one that a line has is taken. */
+const MEMBERS = {
+  request: names('request requestline'),
+  status: names(
+    'status httpstatus statuscode responsestatus responsecode responsestatuscode httpstatuscode downstreamstatus edgeresponsestatus',
+  ),
+  method: names('requestmethod method httpmethod httprequestmethod clientrequestmethod'),
+  path: names('requesturi uri requestpath path clientrequesturi clientrequestpath requesturl url'),
+  agent: names('httpuseragent useragent agent requestuseragent requestheadersuseragent clientrequestuseragent'),
+  time: names('timeiso8601 timelocal msec ts startutc starttime startedat edgestarttimestamp time timestamp datetime'),
+}
+
+function parseJsonLine(line: string): LoggedRequest | Skip {
+  let entry: unknown
   try {
-    entry = JSON.parse(line) as Record<string, unknown>
+    entry = JSON.parse(line)
   } catch {
-    return null
+    return NO_REQUEST
   }
-  // Caddy has an object for the request, with a list for each header.
-  const { request } = entry
-  if (typeof request === 'object') Object.assign(entry, request)
-  const headers = entry.headers as Record<string, unknown> | null | undefined
-  const rest = {
-    status: Number(entry.status ?? entry.DownstreamStatus ?? 200),
-    agent: String(
-      entry.http_user_agent ?? entry.user_agent ?? entry['request_User-Agent'] ?? headers?.['User-Agent'] ?? '',
-    ),
-    day: dayOf(
-      entry.time_iso8601 ??
-        entry.time_local ??
-        entry.msec ??
-        entry.ts ??
-        entry.StartUTC ??
-        entry.time ??
-        entry.timestamp,
-    ),
-    text: line,
+  const members = membersOf(entry)
+  // Caddy’s other lines repeat requests.
+  if (/^http\.(?!log\.access\b)/.test(members.get('logger') ?? '')) return NO_REQUEST
+  const find = (part: keyof typeof MEMBERS) =>
+    MEMBERS[part].map((name) => members.get(name)).find((value) => value !== undefined)
+  const missing = (part: string): Skip => ({ skip: `JSON without a known ${part}` })
+  const [status = '', agent = ''] = [find('status'), find('agent')]
+  if (!/^\d{1,3}$/.test(status)) return missing('status')
+  const rest = { status: Number(status), agent: agent === '-' ? '' : agent, day: dayOf(find('time')), text: line }
+  const request = find('request')
+  if (request !== undefined) return parseRequest(request, rest)
+  const [method, target] = [find('method'), find('path')]
+  if (!method) return missing('method')
+  return target ? { method, target, ...rest } : missing('path')
+}
+
+/** How deep members are read: Caddy has an object of headers in that of the request, and a list for each. */
+const MAX_DEPTH = 3
+
+/**
+ * The texts and numbers in an object by their names, in small letters without separators: Kong’s `response.status` is
+ * `responsestatus`, and so is `response_status`.
+ */
+function membersOf(value: unknown, name = '', depth = 0, found = new Map<string, string>()): Map<string, string> {
+  const one: unknown = Array.isArray(value) ? value[0] : value
+  if (typeof one === 'string' || typeof one === 'number') {
+    if (!found.has(name)) found.set(name, String(one))
+  } else if (typeof one === 'object' && one !== null && depth < MAX_DEPTH) {
+    for (const [key, inner] of Object.entries(one)) {
+      membersOf(inner, name + key.toLowerCase().replace(/[^a-z\d]/g, ''), depth + 1, found)
+    }
   }
-  if (typeof request === 'string') return parseRequest(request, rest)
-  const target = entry.request_uri ?? entry.uri ?? entry.RequestPath ?? entry.path
-  if (typeof target !== 'string' || target === '') return null
-  const method = String(entry.request_method ?? entry.method ?? entry.RequestMethod ?? 'GET')
-  return { method, target, ...rest }
+  return found
 }
 
 /** What Apache writes after a backslash instead of a control character. */
@@ -102,7 +134,8 @@ const LOCAL_TIME = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)$
 
 /** The day (UTC) of a time in Apache's format, in ISO 8601 with a zone, or since 1970 in seconds, ms, µs or ns. */
 function dayOf(time: unknown): string | null {
-  const text = String(time)
+  // A leap second is the second before.
+  const text = String(time).replace(/(\d\d:\d\d):60(?!\d)/, '$1:59')
   const [, day, month, year, clock, hours, minutes] = LOCAL_TIME.exec(text) ?? []
   let date: Date
   if (month !== undefined) {

@@ -28,9 +28,9 @@ program
   .name(commandName('replay'))
   .description(
     'Counts the requests of an access log on a running Worker, each under its path. The log is in common or combined format or ' +
-      'JSON lines of nginx, Caddy or Traefik, plain or compressed with gzip. Left out is what the Worker would not have counted: ' +
-      'bots, HEAD, parts of files, files of pages, failures and redirects. Running it again is safe: lines that were counted ' +
-      'within the idempotency window (24 hours) are not counted twice.',
+      'JSON lines (of nginx, Envoy, Kong, Traefik, Caddy or Cloudflare Logpush), plain or compressed with gzip. Left out is what ' +
+      'the Worker would not have counted: bots, HEAD, parts of files, files of pages, failures and redirects. Running it again ' +
+      'is safe: lines that were counted within the idempotency window (24 hours) are not counted twice.',
   )
   .argument('<file>', 'the log, or - for standard input')
   .addOption(URL_OPTION)

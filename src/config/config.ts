@@ -6,7 +6,7 @@ import { type FieldError, integer, orNull, parsed, textThat } from '../schemas.t
 import { readTokens } from '../tokens.ts'
 import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
-import { DEFAULT_WINDOWS, MAX_IDEMPOTENCY_HOURS, type TYPE_SETTINGS, text } from './counter-types.ts'
+import { DEFAULT_WINDOWS, HOST_FORM, MAX_IDEMPOTENCY_HOURS, type TYPE_SETTINGS, text } from './counter-types.ts'
 import { BASE_PATH_FORM, type Bindings, OPTIONS, readSetting, readTable, underOwnNames } from './read-settings.ts'
 import { DEFAULT_COUNTERS, readTypes } from './read-types.ts'
 
@@ -54,13 +54,16 @@ const apiToken = v.pipe(
   v.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces'),
 )
 
-const SITES_RULE = 'must be sites such as "https://blog.example, https://shop.example", without paths'
+const SITES_RULE =
+  'must be sites such as "https://blog.example, https://shop.example", without paths, each host by its name (no "*.")'
 
 /** A site, in which capitals and a slash at the end are accepted. */
 const site = parsed((text) => {
   const url = URL.parse(text)
   if (url === null) return text === '*' ? text : null
-  return /^https?:/.test(url.origin) && url.href === `${url.origin}/` ? url.origin : null
+  return /^https?:/.test(url.origin) && url.href === `${url.origin}/` && HOST_FORM.test(url.hostname)
+    ? url.origin
+    : null
 }, SITES_RULE)
 
 /** The settings that are values, bindings and secrets included. */

@@ -12,15 +12,18 @@ export const text = (max: number) =>
       value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(value),
   )
 
+/** Names and addresses of hosts. URLs may also have `*`, `;` and quotation marks, but no browser sends such an origin. */
+export const HOST_FORM = /^(?:[\w-]+\.)*[\w-]+\.?$|^\[/
+
 /** A URL of the web in canonical form, without a user, ? and #: what is appended can be told from it, and cannot change its meaning. */
 function canonical(value: string): URL | null {
   const url = /[?#]/.test(value) ? null : URL.parse(value)
-  const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === ''
+  const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && HOST_FORM.test(url.hostname)
   return isWeb && (url.href === value || url.origin === value) ? url : null
 }
 
 const origin = textThat(
-  'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"',
+  'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash, no "*."), or "*"',
   (value) => value === '*' || canonical(value)?.origin === value,
 )
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Visitor } from '../service/count-visit.ts'
-import { skipsStart } from '../visits/download.ts'
+import { asksForPart } from '../visits/download.ts'
 import { isMarked } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
 
@@ -11,8 +11,8 @@ import type { AppEnv } from './hono.ts'
 const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
 const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
 
-/** How pages load files by themselves. Otherwise any page could count a download for each of its visitors. */
-const EMBEDDED = new Set(['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'])
+/** What is fetched by following a link, or by a script. All else a page loads by itself, for each of its visitors. */
+const WANTED = ['document', 'empty']
 
 /** Who sent a request, by its headers. They are read when they are needed. */
 class SenderOf implements Visitor {
@@ -51,11 +51,11 @@ class SenderOf implements Visitor {
   }
 
   get isEmbedding(): boolean {
-    return EMBEDDED.has(this.#headers.get('Sec-Fetch-Dest') ?? '')
+    return !WANTED.includes(this.#headers.get('Sec-Fetch-Dest') ?? 'empty')
   }
 
-  get wantsRest(): boolean {
-    return skipsStart(this.#headers.get('Range') ?? undefined)
+  get wantsPart(): boolean {
+    return asksForPart(this.#headers.get('Range') ?? undefined)
   }
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ConfigurationError } from '../config/read-settings.ts'
+import { withoutSession } from '../counters/keys/key-address.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { HonoApp } from '../http/hono.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
@@ -22,11 +23,14 @@ export const downloadContract = () =>
     params: { key: described(v.string(), 'The path of the file. Slashes need not be percent-encoded.') },
     description:
       'Counts the download and redirects to the type’s `redirect_to` followed by the key. These are redirected without being counted: ' +
-      'HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, and ' +
-      'the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
+      'HEAD, ranges that do not begin at the first byte or end with it, files that a page loads by itself, such as images and in players, ' +
+      'bots, and the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
       'even if counting fails.',
     headers: {
-      Range: described(v.optional(v.string()), 'A range that does not begin at the first byte is not counted.'),
+      Range: described(
+        v.optional(v.string()),
+        'A range that does not begin at the first byte, or ends with it, is not counted.',
+      ),
       ...userAgent('. Here, programs that fetch files, such as curl and npm, are not treated as bots.'),
     },
     answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
@@ -44,15 +48,16 @@ export const downloads = (app: HonoApp) =>
       pathType(c)
       throw new Problem('not_found', 'This type has no downloads: its redirect_to is not set.')
     }
-    const key = decodeKey(rawPathKey(c))
-    const destination = destinationOf(redirectTo, key)
+    const path = withoutSession(decodeKey(rawPathKey(c)))
+    // As it was written: a server may know the file under that spelling alone.
+    const destination = destinationOf(redirectTo, path)
     if (destination === null) {
       const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
       throw new Problem('not_found', detail)
     }
     if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
     const type = pathType(c)
-    const counter = await counterOfKey(isolate.addresses, type, key)
+    const counter = await counterOfKey(isolate.addresses, type, path.normalize())
     const visit: Visit = { type, counter, visitor: visitorOf(c), purpose: 'download' }
     const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
     return redirect(destination, await withinTime(c, counting, MAX_WAIT_MS, 'unknown'))

@@ -103,7 +103,7 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   const { type, visitor, purpose, automated = false } = visit
   const { ownNetworks } = config
   if (visitor.isHead) return 'head'
-  if (purpose === 'download' && visitor.wantsRest) return 'range'
+  if (purpose === 'download' && visitor.wantsPart) return 'range'
   if (purpose === 'download' && visitor.isEmbedding) return 'embedded'
   if (purpose === 'page' && !type.allowedOrigins.includes('*')) {
     if (!type.allowedOrigins.includes(visitor.origin ?? '')) return 'origin'
@@ -208,6 +208,6 @@ export interface Visitor {
   refusesTracking: boolean
   /** Whether a page loads a file by itself. */
   isEmbedding: boolean
-  /** Whether it wants only a later part of a file. */
-  wantsRest: boolean
+  /** Whether it wants only a later part of a file, or its first bytes. */
+  wantsPart: boolean
 }

@@ -2,15 +2,16 @@
 const MAX_LENGTH = 500
 
 /**
- * Whether a request asks only for parts of a file that do not include its start: a resumed download, or a later part of a split
- * one. A malformed header, or another unit than bytes, is ignored (RFC 9110, section 14.2).
+ * Whether a request asks only for parts of a file that do not include its start (a resumed download, or a later part of a split
+ * one), or for one or two bytes of it, with which players and download managers ask for its length. A malformed header, or
+ * another unit than bytes, is ignored (RFC 9110, section 14.2).
  * @param header the value of `Range`; ignored if it is longer than any client needs
  */
-export function skipsStart(header = ''): boolean {
+export function asksForPart(header = ''): boolean {
   const [, list] = (header.length <= MAX_LENGTH && /^\s*bytes\s*=(.*)$/is.exec(header)) || []
   // Without a first position, a range is that many bytes at the end of the file.
-  const ranges = list?.split(',').map((range) => /^\s*(?=.*\d)(\d*)\s*-\s*\d*\s*$/.exec(range))
-  return ranges?.every((range) => range !== null && !/^0+$/.test(range[1]!)) ?? false
+  const ranges = list?.split(',').map((range) => /^\s*(?=.*\d)(\d*)\s*-\s*(\d*)\s*$/.exec(range))
+  return ranges?.every((range) => range !== null && (!/^0+$/.test(range[1]!) || /^0*[01]$/.test(range[2]!))) ?? false
 }
 
 /** Control characters, and the backslash, which browsers treat as a slash. */

@@ -22,7 +22,8 @@ async function openPage(address: { host?: string; path?: string }, attributes: s
 
 describe('A canonical link', () => {
   it.each([
-    ['blog.example', 'https://blog.example/canonical?x#y', '/canonical'],
+    ['blog.example', 'https://blog.example/canonical?x#y', '/canonical?x'],
+    ['blog.example', '/c;jsessionid=A1?q=caf%C3%A9%26b&p=2', '/c?q=café%26b&p=2'],
     ['blog.example', 'https://www.blog.example/canonical', '/canonical'],
     ['www.blog.example', 'https://blog.example/canonical', '/canonical'],
     ['blog.example', 'https://blog.example./canonical', '/canonical'],

@@ -92,9 +92,9 @@ describe('another site', () => {
   it('with the tag before its canonical link is counted under that link', async () => {
     const tag = tagOf(counter.url).replace('defer', 'async')
     const one = await visit({ html: html(tag, `<p>text</p><link rel="canonical" href="/canonical?x">`) })
-    await counter.reaches({ 'page_view /canonical': 1 })
+    await counter.reaches({ 'page_view /canonical?x': 1 })
     const two = await visit({ html: html(tagOf(counter.url), `<link rel="canonical" href="http://[">`) })
-    await counter.has({ 'page_view /canonical': 1, 'page_view /page': 1 }, one.tab, two.tab)
+    await counter.has({ 'page_view /canonical?x': 1, 'page_view /page': 1 }, one.tab, two.tab)
   })
 })
 
@@ -140,15 +140,27 @@ describe('a browser that a program drives', () => {
       says: ['automated=1', 'key=/page', 'type=with_programs'],
       hit: 'counted',
     })
-    expect(await hitOf(browser, 'page_view')).toEqual({ says: ['key=/page', 'type=page_view'], hit: 'counted' })
+    expect(await hitOf(browser, 'page_view')).toEqual({
+      says: ['automated=0', 'key=/page', 'type=page_view'],
+      hit: 'counted',
+    })
     await counter.has({ 'with_programs /page': 1, 'page_view /page': 1 }, ...tabs)
   })
 })
 
-describe('loaded as a module', () => {
-  it('the script does nothing, and says on the console what to change', async () => {
-    const { tab, said } = await visit({ html: html(`<script type="module" src="${counter.url}/slotted.js"></script>`) })
-    await expect.poll(() => said.join()).toContain('no type=module')
+describe('where it has no tag of its own', () => {
+  const svg = (tag: string) => `<svg xmlns="http://www.w3.org/2000/svg">${tag}</svg>`
+  const evaluate = (how: string) =>
+    `<script>const element = document.createElement('script'); fetch('URL').then((it) => it.text()).then((text) => ${how})</script>`
+  it.each([
+    ['a module', '<script type="module" src="URL"></script>', {}],
+    ['an SVG document', svg('<script href="URL"/>'), { 'Content-Type': 'image/svg+xml' }],
+    ['a loader that evaluates it', evaluate('(0, eval)(text)'), {}],
+    ['a loader that adds its text', evaluate('document.body.append(Object.assign(element, { text }))'), {}],
+  ])('in %s, the script throws nothing, and says on the console what it needs', async (_, page, headers) => {
+    const whole = page.startsWith('<svg') ? page : html('', page)
+    const { tab, said } = await visit({ html: whole.replace('URL', `${counter.url}/slotted.js`), headers })
+    await expect.poll(() => said).toEqual(['log: needs <script>'])
     await counter.has({}, tab)
   })
 })
@@ -157,7 +169,7 @@ describe('on this machine', () => {
   it.each(['localhost', '127.0.0.1'])('%s is not counted unless the tag says so, as the console says', async (host) => {
     const { tab, said } = await visit({ html: html(tagOf(counter.url)) }, { host })
     await counter.has({}, tab)
-    expect(said).toEqual(['log: not counted without data-local'])
+    expect(said).toEqual(['log: needs data-local'])
     const local = await visit({ html: html(tagOf(counter.url, 'data-local')) }, { host })
     await counter.has({ 'page_view /page': 1 }, tab, local.tab)
     expect(local.said).toEqual([])
@@ -332,6 +344,6 @@ describe('a request that fails', () => {
     await tab.evaluate(() => history.pushState(null, '', '/other'))
     await counter.has({ 'page_view /page': 1, 'page_view /other': 1 }, tab)
     // The type comes last: lists of blockers name `?type=pageview&`.
-    expect(seen).toEqual(['page', 'other'].map((key) => `POST /hit?key=%2F${key}&type=page_view`))
+    expect(seen).toEqual(['page', 'other'].map((key) => `POST /hit?key=%2F${key}&automated=0&type=page_view`))
   })
 })

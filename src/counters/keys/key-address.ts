@@ -77,27 +77,42 @@ export function spellingOf(key: string, spellings: readonly Spelling[]): string 
  */
 const ESCAPED_CHARACTER = /(?<!%\w?)%[0-7]\w|%[cd]\w%[89ab]\w|%e\w(?:%[89ab]\w){2}|%f\w(?:%[89ab]\w){3}/gi
 
-/** Characters that would change the meaning of the path, or that nobody could see. */
+/** Characters that would change the meaning of the path, or of its query, or that nobody could see. */
 const KEPT_ESCAPED = /[/?#%]|\p{Cc}/u
+const KEPT_IN_QUERY = /[#%&=+]|\p{Cc}/u
+
+/** Ids that servers put into paths for visitors without cookies: `;jsessionid=A1`. */
+const SESSION_ID = /;(?:jsessionid|phpsessid|sessionid|sid)=[^;/?#]*/gi
+
+/** A path without session ids: each would be a counter of its own. */
+export const withoutSession = (path: string) => path.replace(SESSION_ID, '')
 
 /**
- * The key of a page: its path as people read it. Escapes are decoded if they are valid UTF-8 and do not stand for `/`, `?`,
- * `#`, `%` or a control character. Those that remain have capital digits. So `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page.
- * The key of a key is the same key.
+ * The key of a page: its path as people read it, in Unicode's composed form (NFC), without session ids. Escapes are decoded if
+ * they are valid UTF-8 and do not stand for `/`, `?`, `#`, `%` or a control character; in a query, for `&`, `=` or `+` instead of
+ * the first two. Those that remain have capital digits. So `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page. The key of a key
+ * is the same key.
  *
  * For paths of URLs and of log lines, and for what pages send. Not for keys that a program names.
  *
- * @param path the path of a URL, such as `location.pathname`
+ * @param path the path of a URL, such as `location.pathname`, perhaps with its query
  */
 export function pageKey(path: string): string {
-  return path.replace(ESCAPED_CHARACTER, (escaped) => {
+  const at = path.indexOf('?')
+  if (at === -1) return withoutSession(decoded(path, KEPT_ESCAPED))
+  return withoutSession(decoded(path.slice(0, at), KEPT_ESCAPED)) + decoded(path.slice(at), KEPT_IN_QUERY)
+}
+
+function decoded(text: string, kept: RegExp): string {
+  const read = text.replace(ESCAPED_CHARACTER, (escaped) => {
     try {
       const character = decodeURIComponent(escaped)
-      return KEPT_ESCAPED.test(character) ? escaped.toUpperCase() : character
+      return kept.test(character) ? escaped.toUpperCase() : character
     } catch {
       return escaped
     }
   })
+  return read.normalize()
 }
 
 /** In one generation of the cache; it holds two. */

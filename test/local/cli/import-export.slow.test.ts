@@ -397,7 +397,7 @@ describe('npm run import and npm run export', () => {
     }
     lines.push(
       '192.0.2.1 - - [01/Nov/2999:12:00:00 +0100] "GET /future HTTP/1.1" 200 5 "-" "-"',
-      '{"request":"GET /timeless HTTP/1.1"}',
+      '{"request":"GET /timeless HTTP/1.1","status":200}',
     )
     const file = join(folder, 'dated.log')
     await writeFile(file, `${lines.join('\n')}\n`)

@@ -121,21 +121,22 @@ describe('COUNTERS', () => {
   })
 
   it('accepts origins and "*"', () => {
-    const origins = ['*', 'https://example.com', 'http://127.0.0.1:8080', 'https://xn--bcher-kva.example']
+    const origins = [
+      '*',
+      'https://my_blog.example.com',
+      'http://127.0.0.1:8080',
+      'http://[::1]',
+      'https://xn--bcher.example',
+    ]
     expect(typed({ record_type: 1, allowed_origins: origins })).toMatchObject({ allowedOrigins: origins })
   })
 
   it.each([
-    'https://example.com/',
-    'https://example.com/path',
-    'https://example.com:443',
-    'https://Example.com',
-    'https://user@example.com',
-    'https://*.example.com/',
-    'example.com',
-    'null',
-    '',
-    1,
+    ...'https://a.example/ https://a.example/b https://a.example:443 https://A.example https://u@a.example'.split(' '),
+    ...'https://*.example.com https://a.example; https://"x" https://a,b.example https://a..example a.b null'.split(
+      ' ',
+    ),
+    ...['', 1],
   ])('refuses the origin %j', (origin) => {
     expect(typeProblems({ allowed_origins: ['*', origin] })).toEqual([
       expect.stringMatching(
@@ -169,26 +170,11 @@ describe('dedupe_seconds', () => {
 })
 
 describe('redirect_to', () => {
+  const files = 'https://files.example.com'
   it.each([
-    '',
-    'files.example.com/',
-    'files/',
-    'https://files.example.com',
-    'https://files.example.com/dist',
-    'https://files.example.com/?file=',
-    'https://files.example.com/#/',
-    'https://files.example.com/a/../b/',
-    'HTTPS://files.example.com/',
-    'ftp://files.example.com/',
-    'javascript:/',
-    'data:/',
-    '//files.example.com/',
-    '/\\files.example.com/',
-    '/a/../',
-    '/a b/',
-    1,
-    null,
-    true,
+    ...['', files, `${files}/dist`, `${files}/?file=`, `${files}/#/`, `${files}/a/../b/`, files.toUpperCase(), '/a b/'],
+    ...'files.example.com/ files/ ftp://a.example/ javascript:/ data:/ //a.example/ /\\a.example/ /a/../'.split(' '),
+    ...['https://*.example.com/', 1, null, true],
   ])('refuses %j', (base) => {
     expect(typeProblems({ redirect_to: base })).toEqual([
       expect.stringContaining('COUNTERS.page_view.redirect_to must be the folder of the files'),

@@ -22,11 +22,10 @@ describe('SITES', () => {
   })
 
   it.each([
-    'blog.example',
-    'https://blog.example/a',
-    'ftp://blog.example',
-    'https://u@blog.example',
-    'https://blog.example?a',
+    ...'blog.example https://blog.example/a ftp://blog.example https://u@blog.example https://blog.example?a'.split(
+      ' ',
+    ),
+    ...'https://*.jane.example https://blog.example; https://"x" https://(blog).example'.split(' '),
     5,
     null,
     {},

@@ -67,6 +67,17 @@ describe('A download', () => {
     expect(await counted()).toEqual({ 'v1/a b.zip': '3' })
   })
 
+  it('counts under one key with any session id and in any spelling of Unicode, and is redirected as it was written', async () => {
+    for (const [path, location] of [
+      ['v1/caf%C3%A9.zip;jsessionid=A1', 'v1/caf%C3%A9.zip'],
+      ['v1%3BJSESSIONID%3DB2.n1/caf%C3%A9.zip', 'v1/caf%C3%A9.zip'],
+      ['v1/cafe%CC%81.zip;sid=3', 'v1/cafe%CC%81.zip'],
+    ]) {
+      expect(await download(`download/${path}`)).toMatchObject({ location: `${BASE}${location}`, said: 'counted' })
+    }
+    expect(await counted()).toEqual({ 'v1/café.zip': '3' })
+  })
+
   it('may be redirected to the same host', async () => {
     expect(await download('every/a.zip')).toMatchObject({ status: 302, location: '/files/a.zip', said: 'counted' })
   })
@@ -80,11 +91,12 @@ describe('A download', () => {
     ['HEAD', {}, 'ignored; reason=head'],
     ['GET', { Range: 'bytes=1024-' }, 'ignored; reason=range'],
     ['GET', { Range: 'bytes=-5' }, 'ignored; reason=range'],
+    ['GET', { Range: 'bytes=0-0' }, 'ignored; reason=range'],
     ['GET', { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' }, 'ignored; reason=bot'],
     ['GET', { 'Sec-Purpose': 'prefetch;prerender' }, 'ignored; reason=prefetch'],
     ['GET', { 'X-Moz': 'prefetch' }, 'ignored; reason=prefetch'],
     ['GET', { Purpose: 'preview' }, 'ignored; reason=prefetch'],
-    ...['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'].map(
+    ...['image', 'script', 'style', 'font', 'iframe', 'object', 'audio', 'video', 'track', 'manifest'].map(
       (loaded): [string, Record<string, string>, string] => [
         'GET',
         { 'Sec-Fetch-Dest': loaded },
@@ -93,7 +105,6 @@ describe('A download', () => {
     ),
     ['GET', { 'Sec-Fetch-Dest': 'document' }, 'counted'],
     ['GET', { 'Sec-Fetch-Dest': 'empty' }, 'counted'],
-    ['GET', { 'Sec-Fetch-Dest': 'audio' }, 'counted'],
     ['GET', { Range: 'bytes=0-1023' }, 'counted'],
     ['GET', { Range: 'nonsense' }, 'counted'],
     ['GET', { 'User-Agent': 'curl/8.5.0' }, 'counted'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { DailyCounts, escapeDecoded } from '../../../../cli/import/daily-counts.ts'
 import { pageKey } from '../../../../src/counters/keys/key-address.ts'
 
-const counts = (rules: { prefix?: string; before?: string; query?: false } = {}) =>
+const counts = (rules: { prefix?: string; before?: string; query?: false; host?: string } = {}) =>
   new DailyCounts({ type: 'page_view', prefix: '', query: true, ...rules })
 
 describe('The counts of an export', () => {
@@ -60,8 +60,8 @@ describe('The counts of an export', () => {
     ['/line%0abreak', '/line%0Abreak'],
     ['/caf%E9', '/caf%E9'],
     ['/100%-off', '/100%-off'],
-    ['/find?q=caf%C3%A9%26c&%20', '/find?q=caf%C3%A9%26c&%20'],
-    ['/caf%C3%A9?q=%20', '/café?q=%20'],
+    ['/find?q=caf%C3%A9%26c&%20', '/find?q=café%26c& '],
+    ['/caf%C3%A9;sid=1?q=%2b;sid=1', '/café?q=%2B;sid=1'],
     ['/#/caf%C3%A9', '/#/café'],
   ])('of the path %s have the key of the page, %s', (path, key) => {
     expect(keyOf(path)).toBe(key)
@@ -104,7 +104,8 @@ describe('The counts of an export', () => {
 
   it('of one page are one row, however its path is spelled', () => {
     const sums = counts()
-    for (const path of ['/caf%C3%A9', '/caf%c3%a9', '/café', '/c%61fé']) sums.addPath(1, path, 2n, '2026-11-02')
+    for (const path of ['/caf%C3%A9', '/caf%c3%a9', '/cafe\u0301', '/c%61fé;jsessionid=1'])
+      sums.addPath(1, path, 2n, '2026-11-02')
     expect(sums.rows().map(({ key, count }) => [key, count])).toEqual([['/café', 8n]])
   })
 
@@ -131,6 +132,21 @@ describe('The counts of an export', () => {
     for (const day of ['2026-11-01', '2026-11-02', '2026-11-03']) sums.add(1, 'path', '/a', 2n, day)
     expect(sums.rows().map(({ day }) => day)).toEqual(['2026-11-01'])
     expect([...sums.leftOut]).toEqual([['2026-11-02 and later', 4n]])
+  })
+
+  it('are told by host, and are those of one host alone if one is chosen', () => {
+    for (const [host, sum, leftOut] of [
+      [undefined, 7n, []],
+      ['b.example', 2n, [['other hosts', 5n]]],
+      ['B.example', undefined, [['other hosts', 7n]]],
+    ] as const) {
+      const sums = counts(host === undefined ? {} : { host })
+      sums.addPath(1, '/a', 1n, '2026-11-02', 'a.example')
+      sums.addPath(2, '/%61', 2n, '2026-11-02', 'b.example')
+      sums.addPath(3, '/a', 4n, '2026-11-02')
+      expect([sums.rows()[0]?.count, [...sums.leftOut]]).toEqual([sum, leftOut])
+      expect([...sums.hosts]).toEqual(['a.example', 'b.example'])
+    }
   })
 
   it('leave out what no counter can be called, and say how much', () => {

@@ -68,7 +68,6 @@ describe('An export of GoatCounter', () => {
     ['Latin-1', Buffer.from(HEADER + HIT.replace('Start', 'Über'), 'latin1'), /^line \d: .*UTF-8/],
     ['UTF-16', Buffer.from(`\uFEFF${HEADER}`, 'utf16le'), /^line 1: .*UTF-8/],
     ['compression twice', gzipSync(HEADER), /^line 1: /],
-    ['the zip file', Buffer.from('PK\x03\x04\xff\xff', 'latin1'), /^line 1: this is a zip file; --help/],
     ['JSON that is no object', `${PATH}5\n`, /^line 2: this is not JSON lines/],
     ['JSON of another file', `${PATH}{"id":1,"ref":""}\n`, /^line 2: .*neither of paths/],
     [

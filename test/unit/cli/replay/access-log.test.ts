@@ -69,6 +69,33 @@ describe('An access log', () => {
     expect(await read(Buffer.concat([gzipSync('a\nb'), gzipSync('c\nd\n')]))).toEqual(['a', 'bc', 'd'])
   })
 
+  it('may be in UTF-16, with a byte order mark or without one', async () => {
+    const bigEndian = (text: string) => Buffer.from(text, 'utf16le').swap16()
+    for (const text of ['a\né😀\n', '\ufeffa\r\né😀', `\ufeff${'ab\n'.repeat(5_000)}`]) {
+      const lines = text.replace('\ufeff', '').trim().split(/\r?\n/)
+      expect(await both(Buffer.from(text, 'utf16le'))).toEqual(lines)
+      expect(await both(bigEndian(text))).toEqual(lines)
+    }
+  })
+
+  it.each([
+    ['zip', 'PK\x03\x04\x14'],
+    ['zip', 'PK\x05\x06'],
+    ['xz', '\xfd7zXZ\0'],
+    ['zst', '(\xb5/\xfd'],
+    ['bz2', 'BZh91AY&SYx'],
+    ['7z', "7z\xbc\xaf'\x1c"],
+    ['tar', `access.log${'\0'.repeat(247)}ustar\0`],
+  ])('is an error that says so if it is a %s file', async (name, bytes) => {
+    const content = Buffer.from(bytes, 'latin1')
+    for (const one of [content, gzipSync(content)])
+      await expect(read(one)).rejects.toThrow(`this is ${name}, not text; `)
+  })
+
+  it('may begin as such a file by chance', async () => {
+    expect(await both('PK\nBZh9 \n7z\n')).toEqual(['PK', 'BZh9 ', '7z'])
+  })
+
   it('may have lines of any length, which are cut at the same place however they are read', async () => {
     const long = 'x'.repeat(2 * MEBI)
     const lines = await both(`a\n${long}\n${long.slice(0, MEBI)}\r\n${'y'.repeat(MEBI)}\rz\nb\n${long}`)

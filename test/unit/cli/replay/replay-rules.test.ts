@@ -36,7 +36,8 @@ describe('The key of a logged request', () => {
     ['/a%20b', '/a b'],
     ['/%ff', '/%ff'],
     ['/tab\there', '/tab\there'],
-    ['/a;jsessionid=1', '/a;jsessionid=1'],
+    ['/a;jsessionid=1?x', '/a'],
+    ['/cafe%CC%81', '/café'],
     [`/${';'.repeat(500)}/`, `/${';'.repeat(500)}/`],
     ['//a//', '//a//'],
     ['http://www.example.com/r', '/r'],
@@ -57,7 +58,9 @@ describe('The key of a logged request', () => {
     ['/f/50%25%3F.zip', 'f/50%?.zip'],
     ['http://dl.example.com/f/a.zip', 'f/a.zip'],
     ['/f/App.ZIP', 'f/App.ZIP'],
-    ['/f/app.zip;jsessionid=1', 'f/app.zip;jsessionid=1'],
+    ['/f/app.zip;v=1', 'f/app.zip;v=1'],
+    ['/f;sid=2/app.zip;jsessionid=1', 'f/app.zip'],
+    ['/cafe%CC%81.zip', 'café.zip'],
   ])('of the download %j is the one that /d gives: %j', (target, key) => {
     expect(outcome(target)).toEqual(download(key))
   })
@@ -86,7 +89,7 @@ describe('The key of a logged request', () => {
   it('has the query only if it is kept', () => {
     const kept = { keepQuery: true }
     expect(outcome('/page?file=app.tgz')).toEqual(page('/page'))
-    expect(outcome('/%C3%B6?file=%C3%B6.tgz#d', kept)).toEqual(page('/ö?file=%C3%B6.tgz#d'))
+    expect(outcome('/%C3%B6?file=%C3%B6.tgz#d', kept)).toEqual(page('/ö?file=ö.tgz#d'))
     expect(outcome('http://h/a.tgz?b', kept)).toEqual(download('a.tgz?b'))
   })
 
@@ -103,19 +106,29 @@ describe('The key of a logged request', () => {
 
 describe('A logged request', () => {
   it.each(
-    'a.zip a.tar.br a.AppImage a.msix a.msixbundle a.dmg a.PKG a.deb a.rpm a.apk a.ipa a.xpi a.vsix a.nupkg a.whl a.crate a.flatpakref a.snap a.iso a.qcow2 a.pdf a.docx a.epub a.mp3 a.mp4'.split(
+    'a.zip a.tar.br a.AppImage a.msix a.msixbundle a.dmg a.PKG a.deb a.rpm a.apk a.ipa a.xpi a.vsix a.nupkg a.whl a.crate a.flatpakref a.snap a.iso a.qcow2 a.pdf a.docx a.epub a.mp3 a.mp4 a.conda a.uf2 a.mpkg a.gguf a.safetensors'.split(
       ' ',
     ),
   )('for %s is a download', (file) => {
     expect(outcome(`/f/${file}`)).toEqual(download(`f/${file}`))
   })
 
-  it.each(['/a.zip/', '/zip', '/release-1.2.0', '/a.html', '/a.php?x=a.zip', '/@user.name', '/a.zip;x/b'])(
-    'for %s is a page',
-    (path) => {
-      expect(outcome(path)).toEqual(page(path.split('?')[0]!))
-    },
-  )
+  it.each(
+    'app.tar.gz.sha256 a.SHA512 a.md5 a.md5sum a.zip.asc a.sig a.minisig a.AppImage.zsync a.exe.blockmap latest-mac.yml appcast.yaml SHA256SUMS tool_1.0_SHA256SUMS.72D7.sig MD5SUMS sha256sums RELEASES a.metalink'.split(
+      ' ',
+    ),
+  )('for %s belongs to a download and does not count, unless all do', (file) => {
+    expect(outcome(`/f/${file}?v=2`)).toEqual(skip('checksums and manifests'))
+    expect(outcome(`/f/${file}?v=2`, ALL)).toEqual(page(`/f/${file}`))
+  })
+
+  it.each(
+    '/a.zip/ /zip /releases /man/md5sum /checksums /sha256 /release-1.2.0 /a.html /a.php?x=a.zip /@user.name /a.zip;x/b'.split(
+      ' ',
+    ),
+  )('for %s is a page', (path) => {
+    expect(outcome(path)).toEqual(page(path.split('?')[0]!))
+  })
 
   it.each(
     'a.png a.JPG a.svg a.webp favicon.ico a.css a.js a.mjs a.js.map a.woff2 manifest.webmanifest robots.txt sitemap.xml feed.atom api.json'.split(
