@@ -5,6 +5,7 @@ import { readRuns } from '../counters/background-runs.ts'
 import { DAY_MS } from '../counters/calendar.ts'
 import { knownTimeZone } from '../counters/history/history-range.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
+import { toJson } from '../database/values.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
@@ -12,10 +13,10 @@ import { readQuery } from '../http/url.ts'
 import { choice } from '../openapi/fields.ts'
 import { PERIOD_NAMES } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
+import { type AskedNumbers, typeNumbers } from '../service/page-numbers.ts'
 import { noPublicPage } from '../views/dashboard/plain-pages.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded, page, siteOf, viewerOf } from './dashboard.ts'
-import { type AskedNumbers, typeNumbers } from './numbers/page-numbers.ts'
 
 /** Seconds for which a page may be cached. */
 const PAGE_MAX_AGE = 60
@@ -63,7 +64,10 @@ export function stats(app: HonoApp): void {
     const timeZone = publicTimeZone(tz)
     const { value, askedAt } = await keptNumbers(c, type, { period, tz: timeZone })
     const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
-    return c.json(value, 200, { 'Cache-Control': `public, max-age=${left}` })
+    return c.body(toJson(value), 200, {
+      'Cache-Control': `public, max-age=${left}`,
+      'Content-Type': 'application/json',
+    })
   })
 }
 
@@ -71,7 +75,7 @@ export function stats(app: HonoApp): void {
 function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
   const read = async () => {
     const now = new Date()
-    const asked = { period, by: undefined, tz, find: '', rows: ROWS }
+    const asked = { period, from: '', to: '', by: '', tz, find: '', rows: ROWS } as const
     const source = { caller: callerOf(c), asked, now, isPublic: true }
     const [{ timeZone, figures, chart, total, list, also }, { verification }] = await Promise.all([
       typeNumbers(source, type, publicTypes(c)),

@@ -1,9 +1,10 @@
 import { html } from 'hono/html'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { COUNTER_SCRIPT } from '../../generated.ts'
+import { shownCompanion } from '../../service/page-numbers.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, shownCompanion, unitOf } from './shown-numbers.ts'
+import { numbersOf, unitOf } from './shown-numbers.ts'
 
 /** @param key the key from the URL, which may be invalid */
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {

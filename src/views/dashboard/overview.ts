@@ -1,9 +1,10 @@
 import { html } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { shownCompanion } from '../../service/page-numbers.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { checkForm } from './plain-pages.ts'
-import { numbersOf, ranking, shownCompanion, unitOf } from './shown-numbers.ts'
+import { numbersOf, ranking, unitOf } from './shown-numbers.ts'
 
 /** The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first. */
 export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {

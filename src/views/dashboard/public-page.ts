@@ -1,20 +1,20 @@
 import { html } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
-import type { JsonNumber } from '../../database/values.ts'
 import { TILES } from '../../periods.ts'
+import { shownCompanion } from '../../service/page-numbers.ts'
 import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { showCount } from '../badge.ts'
 import { showDays } from '../chart-svg.ts'
 import { document, type Html, type Site } from './layout.ts'
-import { numbersOf, ranking, shownCompanion, unitOf } from './shown-numbers.ts'
+import { numbersOf, ranking, unitOf } from './shown-numbers.ts'
 
 /** The numbers of 30 days in UTC, as in JSON. */
 interface PublicNumbers {
-  figures: Record<'today' | '7d' | '30d' | '12m', { count: JsonNumber }>
-  total: JsonNumber
-  chart: { first: string; last: string; points: readonly { count: JsonNumber | null }[] }
-  list: { counters: readonly { key: string; page?: string; count: JsonNumber }[] }
+  figures: Record<'today' | '7d' | '30d' | '12m', { count: bigint }>
+  total: bigint
+  chart: { first: string; last: string; points: readonly { count: bigint | null }[] }
+  list: { counters: readonly { key: string; page?: string; count: bigint }[] }
   /** What the last check of all sums found, if that is known. */
   checked: string | null
 }
@@ -61,11 +61,11 @@ ${ranking(type, shownCompanion(type, all, 'counter'))}
 /** What applications show of a link to the page: https://ogp.me. */
 function linkPreview(address: string, site: string, type: CounterType, numbers: PublicNumbers | null): Html {
   const { title, unit, keys } = type
-  const month = numbers?.figures['30d'].count ?? 0
+  const month = numbers?.figures['30d'].count ?? 0n
   const about =
     numbers === null
       ? `How many ${unit} were counted each day, and for which ${keys}.`
-      : `${withUnit(exact(month), bigintOf(month), type)} in 30 days, ${exact(numbers.total)} in all.`
+      : `${withUnit(exact(month), month, type)} in 30 days, ${exact(numbers.total)} in all.`
   return html`<meta name="description" content="${about}">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="${site}">
@@ -77,7 +77,7 @@ function linkPreview(address: string, site: string, type: CounterType, numbers: 
 function withoutScripts(base: string, { name, unit, keys }: CounterType, numbers: PublicNumbers | null): Html {
   if (numbers === null) return html`<p class="notice">The numbers cannot be read now. Load this page again later.</p>`
   const { figures, total, chart, list, checked } = numbers
-  const counts: Record<string, { count: JsonNumber }> = { ...figures, all: { count: total } }
+  const counts: Record<string, { count: bigint }> = { ...figures, all: { count: total } }
   const tiles = Object.entries(TILES).map(
     ([name, text]) => html`<div><dt>${text}</dt> <dd><b>${exact(counts[name]!.count)}</b></dd></div>`,
   )
@@ -93,5 +93,4 @@ ${rows}</tbody></table>
 <p class="hint">Days begin at midnight in UTC. ${checked}</p>`
 }
 
-const bigintOf = (count: JsonNumber) => BigInt(JSON.stringify(count))
-const exact = (count: JsonNumber) => showCount(bigintOf(count))
+const exact = (count: bigint) => showCount(count)

@@ -43,9 +43,9 @@ export function options(texts: Record<string, string>): Html {
 }
 
 /** Puts numbers into a page, so that its script need not ask for them. @param zone their time zone: in another one, it asks */
-export function numbersElement(zone: string, numbers: unknown): string {
+export function numbersElement(zone: string, numbers: string): string {
   // No key may end the element.
-  const json = JSON.stringify(numbers).replaceAll('<', '\\u003c')
+  const json = numbers.replaceAll('<', '\\u003c')
   return String(html`<script type="application/json" id="numbers" data-zone="${zone}">${raw(json)}</script>\n`)
 }
 
@@ -76,18 +76,4 @@ export function ranking({ keys, unit }: CounterType, also: CounterType | undefin
   const visitors = also && html`<th scope="col" class="number also">${capitalized(also.unit)}</th>`
   return html`<table class="ranking follows-period"><thead><tr><th scope="col"><span class="hidden">${capitalized(keys)}</span></th><th scope="col" class="number small-chart">Over time</th><th scope="col" class="number count">${capitalized(unit)}</th>${visitors ?? ''}<th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
 <p class="hint" id="top-message" role="status"></p>`
-}
-
-/**
- * The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site.
- * @param types those that the page may show
- */
-export function shownCompanion(
-  { also }: CounterType,
-  types: readonly CounterType[],
-  of: 'counter' | 'type',
-): CounterType | undefined {
-  const shown = also.filter((type) => types.includes(type))
-  const ofSite = of === 'type' ? shown.find(({ visitorsOf }) => visitorsOf === 'site') : undefined
-  return ofSite ?? shown.find(({ visitorsOf }) => visitorsOf === 'page')
 }

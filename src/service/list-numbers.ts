@@ -1,16 +1,14 @@
-import { type CounterType, pageOf } from '../../config/counter-types.ts'
-import type { CounterAddress, CounterPlace } from '../../counters/counter-address.ts'
-import { readRows } from '../../counters/history/read-history.ts'
-import { type Selection, selectionOf, selectionsOf } from '../../counters/history/selection.ts'
-import { readCounters } from '../../counters/read/read-counters.ts'
-import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
-import { toJsonNumber } from '../../database/values.ts'
-import type { View } from '../../periods.ts'
-import type { Caller } from '../../service/caller.ts'
-import type { ChosenPeriod, Comparison } from '../../service/chosen-period.ts'
-import { firstHour } from '../../service/history.ts'
-import type { Compared } from '../../service/period-counts.ts'
-import { readTop, unlessTooMany } from '../../service/ranking.ts'
+import { type CounterType, pageOf } from '../config/counter-types.ts'
+import type { CounterAddress, CounterPlace } from '../counters/counter-address.ts'
+import { readRows } from '../counters/history/read-history.ts'
+import { type Selection, selectionOf, selectionsOf } from '../counters/history/selection.ts'
+import { readCounters } from '../counters/read/read-counters.ts'
+import { countKeys, findCounters, searchedPrefix } from '../counters/read/search.ts'
+import type { View } from '../periods.ts'
+import type { Caller } from './caller.ts'
+import type { ChosenPeriod, Comparison } from './chosen-period.ts'
+import { firstHour } from './history.ts'
+import { readTop, unlessTooMany } from './ranking.ts'
 
 /** The most rows with small charts, and the most units of these. A file with more rows has none. */
 const MAX_CHARTED = 100
@@ -81,10 +79,12 @@ export async function readList(
     return {
       key: name,
       ...(page !== null && { page }),
-      ...comparedNumbers({ count, compared, before }),
+      count,
+      compared,
+      before,
       ...(earlier === 0n && count > 0n && { isNew: true }),
-      ...(visitors !== undefined && { also: toJsonNumber(visitors) }),
-      ...(hasCharts && { points: charts.slice(first).map(toJsonNumber) }),
+      ...(visitors !== undefined && { also: visitors }),
+      ...(hasCharts && { points: charts.slice(first) }),
     }
   })
   return { of: of || null, more, ranked, counters: shownRows }
@@ -140,10 +140,3 @@ async function countRows(
     return { count: readings ? readings[index]!.total : count!, sums, charts }
   })
 }
-
-/** A count and what is compared of it, as JSON. */
-export function comparedNumbers({ count, compared, before }: Omit<Compared, 'spans'>) {
-  return { count: toJsonNumber(count), compared: orNull(compared), before: orNull(before) }
-}
-
-export const orNull = (count: bigint | null) => (count === null ? null : toJsonNumber(count))

@@ -1,39 +1,19 @@
-import * as v from 'valibot'
-import type { CounterType } from '../../config/counter-types.ts'
-import { dayText } from '../../counters/calendar.ts'
-import { MAX_RANKED } from '../../counters/history/ranking.ts'
-import { readCounterHistory, readSumHistory } from '../../counters/history/read-history.ts'
-import { checkPrefix, type KeysWithPrefix } from '../../counters/keys/prefix.ts'
-import { countIn, readCounters } from '../../counters/read/read-counters.ts'
-import { readSum } from '../../counters/read/read-sum.ts'
-import { toJsonNumber } from '../../database/values.ts'
-import { choice, limitField } from '../../openapi/fields.ts'
-import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../../periods.ts'
-import type { ParametersOf } from '../../service/check-input.ts'
-import { type ChosenPeriod, chosenPeriod } from '../../service/chosen-period.ts'
-import { firstHour } from '../../service/history.ts'
-import { counterOfKey } from '../../service/named-counters.ts'
-import { type Compared, type HistoryReader, readPeriods, type Unit } from '../../service/period-counts.ts'
-import { unlessTooMany } from '../../service/ranking.ts'
-import { shownCompanion } from '../../views/dashboard/shown-numbers.ts'
-import { comparedNumbers, type ListSource, orNull, readList } from './list-numbers.ts'
+import type { CounterType } from '../config/counter-types.ts'
+import { dayText } from '../counters/calendar.ts'
+import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
+import { checkPrefix, type KeysWithPrefix } from '../counters/keys/prefix.ts'
+import { countIn, readCounters } from '../counters/read/read-counters.ts'
+import { readSum } from '../counters/read/read-sum.ts'
+import type { View } from '../periods.ts'
+import { type ChosenPeriod, chosenPeriod } from './chosen-period.ts'
+import { firstHour } from './history.ts'
+import { type ListSource, readList } from './list-numbers.ts'
+import { counterOfKey } from './named-counters.ts'
+import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
+import { unlessTooMany } from './ranking.ts'
 
-export const DEFAULT_ROWS = 10
-
-export const numbersQuery = () => ({
-  type: v.string(),
-  key: v.optional(v.string()),
-  period: v.optional(choice([...PERIOD_NAMES, 'custom']), '30d'),
-  from: v.optional(v.string()),
-  to: v.optional(v.string()),
-  by: v.optional(choice(CHART_UNIT_NAMES)),
-  tz: v.optional(v.string(), 'UTC'),
-  find: v.optional(v.string(), ''),
-  rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
-})
-
-/** What a page of the dashboard shows: `tz` is the visitor's, and `find` is what somebody searches in the list. */
-export type AskedNumbers = Omit<ParametersOf<typeof numbersQuery>, 'type' | 'key'>
+/** What a page of numbers is asked for. `tz`: the visitor's time zone */
+export type AskedNumbers = Omit<View, 'show'> & { tz: string; rows: number }
 
 /** How numbers are read: by whom, what was asked for, and when. */
 interface Source extends ListSource {
@@ -43,7 +23,7 @@ interface Source extends ListSource {
 
 /** @throws {InvalidInput} if the period or the time zone is not valid */
 function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
-  return chosenPeriod({ name: period, from, to, by }, tz, now)
+  return chosenPeriod({ name: period, from, to, by: by || undefined }, tz, now)
 }
 
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
@@ -73,7 +53,7 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
   const [[own, other], list] = await Promise.all([
     reading,
     // In its own units, whichever the chart has.
-    readList(source, type, shownCompanion(type, types, 'counter'), periodOf(source, undefined), shown),
+    readList(source, type, shownCompanion(type, types, 'counter'), periodOf(source, ''), shown),
   ])
   return { ...shownNumbers(source, period, own, other), prefix: of.name || null, list }
 }
@@ -126,19 +106,17 @@ export async function counterNumbers(
   const { total, pending, rolledUpAt } = own.reading
   return {
     ...shownNumbers(source, period, own, other),
-    rolled: toJsonNumber(total),
-    pending: orNull(pending),
-    rolledUpAt: rolledUpAt?.toISOString() ?? null,
-    adjustments: own.history.adjustments.map(({ at, kind, count }) => {
-      return { at: at.toISOString(), kind, count: toJsonNumber(count) }
-    }),
+    rolled: total,
+    pending,
+    rolledUpAt,
+    adjustments: own.history.adjustments,
   }
 }
 
-/** The numbers that every page has, as JSON. */
+/** The numbers that every page has. */
 function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, other?: ReadNumbers) {
   const [shown, also] = [own, other].map((read) => {
-    return read && { figures: read.history.figures, total: toJsonNumber(read.total) }
+    return read && { figures: read.history.figures, total: read.total }
   })
   return {
     timeZone: period.range.zone.name,
@@ -153,7 +131,7 @@ interface ReadNumbers {
   total: bigint
 }
 
-/** What is read of the history of a type, a prefix or a counter: its figures as JSON, and a period. */
+/** What is read of the history of a type, a prefix or a counter: its figures, and a period. */
 type ReadHistory = Awaited<ReturnType<typeof readHistory>>
 
 /** Reads the figures, and a period: its units, and what of it is compared. */
@@ -171,7 +149,7 @@ async function readHistory({ asked: { tz }, now }: Source, period: ChosenPeriod,
 /** `until`: up to where a running period is compared. */
 function comparison({ to, range: { zone } }: ChosenPeriod, { spans, ...counts }: Compared) {
   const isCut = spans !== null && spans.current.to < to
-  return { ...comparedNumbers(counts), until: isCut ? zone.clockTime(spans.current.to) : null }
+  return { ...counts, until: isCut ? zone.clockTime(spans.current.to) : null }
 }
 
 /** The index of the first unit that is shown: all time begins with the first month that has something. */
@@ -181,7 +159,7 @@ function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory 
   return first < 0 ? units.length - 1 : first
 }
 
-/** The chart as JSON. Units that have not begun have no count. */
+/** The chart. Units that have not begun have no count. */
 function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: ReadHistory) {
   const { range, from, to, earlier } = period
   const now = source.now.getTime()
@@ -194,19 +172,33 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
   return {
     by: period.by,
     ...comparison(period, { ...own.compared, count: sum(own.units) }),
-    ...(also && { also: comparedNumbers({ ...also.compared, count: sum(also.units) }) }),
+    ...(also && { also: comparison(period, { ...also.compared, count: sum(also.units) }) }),
     first: day(first > 0 ? shown[0]!.start : from),
     last: day(Math.min(to - 1, now)),
     beforeFirst: beforeFirst ?? null,
     running: now < to ? shown.findLastIndex(({ start }) => start <= now) : null,
     points: shown.map((unit, index) => {
-      const countOf = ({ start, count }: Unit) => (start > now ? null : toJsonNumber(count))
+      const countOf = ({ start, count }: Unit) => (start > now ? null : count)
       return {
         start: range.zone.clockTime(unit.start),
         count: countOf(unit),
         ...(also && { also: countOf(also.units[first + index]!) }),
-        ...(beforeFirst && { before: orNull(unit.previous) }),
+        ...(beforeFirst && { before: unit.previous }),
       }
     }),
   }
+}
+
+/**
+ * The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site.
+ * @param types those that the page may show
+ */
+export function shownCompanion(
+  { also }: CounterType,
+  types: readonly CounterType[],
+  of: 'counter' | 'type',
+): CounterType | undefined {
+  const shown = also.filter((type) => types.includes(type))
+  const ofSite = of === 'type' ? shown.find(({ visitorsOf }) => visitorsOf === 'site') : undefined
+  return ofSite ?? shown.find(({ visitorsOf }) => visitorsOf === 'page')
 }
