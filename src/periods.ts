@@ -29,6 +29,10 @@ export interface View {
   find: string
   /** The units of the chart, if they are not those of the period. */
   by: '' | ChartUnit
+  /** How the list is sorted, if not by its counts: by those of the other type, or by their change. */
+  sort: '' | 'also' | 'change'
+  /** The page of the list, from 1; 0: only its first rows. */
+  page: number
   /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
   show: '' | 'also' | 'both'
 }
@@ -52,6 +56,8 @@ export function viewOf(search: string): View {
     to: isCustom ? to : '',
     find: given('find'),
     by: among('by', ...CHART_UNIT_NAMES) ?? '',
+    sort: among('sort', 'also', 'change') ?? '',
+    page: /^[1-9]$/.test(given('page')) ? Number(given('page')) : 0,
     show: among('show', 'also', 'both') ?? '',
   }
 }

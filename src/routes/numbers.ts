@@ -55,7 +55,12 @@ export const numbers = (app: HonoApp) =>
     if (type === undefined)
       throw new Problem('unknown_type', 'This type is not counted any more. Choose another one above.')
     checkTypes(c, name)
-    const answer = await pageNumbers({ type, key, types: typesOf(c, c.get('token')!) }, callerOf(c), { ...asked, by })
+    const answer = await pageNumbers({ type, key, types: typesOf(c, c.get('token')!) }, callerOf(c), {
+      ...asked,
+      by,
+      sort: '',
+      skip: 0,
+    })
     keepVisitorZone(c, asked.tz)
     return c.body(toJson(answer), 200, { 'Cache-Control': 'private, no-cache', 'Content-Type': 'application/json' })
   })
@@ -75,7 +80,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<s
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
-    const asked = { ...viewOf(new URL(c.req.url).search), tz, rows: DEFAULT_ROWS }
+    const asked = { ...viewOf(new URL(c.req.url).search), tz, skip: 0, rows: DEFAULT_ROWS }
     return numbersElement(tz, toJson(await pageNumbers(page, { ...callerOf(c), db }, asked)))
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.

@@ -75,7 +75,7 @@ export function stats(app: HonoApp): void {
 function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
   const read = async () => {
     const now = new Date()
-    const asked = { period, from: '', to: '', by: '', tz, find: '', rows: ROWS } as const
+    const asked = { period, from: '', to: '', by: '', tz, find: '', sort: '', skip: 0, rows: ROWS } as const
     const source = { caller: callerOf(c), asked, now, isPublic: true }
     const [{ timeZone, figures, chart, total, list, also }, { verification }] = await Promise.all([
       typeNumbers(source, type, publicTypes(c)),

@@ -1,14 +1,17 @@
 import { type CounterType, pageOf } from '../config/counter-types.ts'
 import type { CounterAddress, CounterPlace } from '../counters/counter-address.ts'
+import { periodAt } from '../counters/history/history-range.ts'
+import { MAX_RANKED } from '../counters/history/ranking.ts'
 import { readRows } from '../counters/history/read-history.ts'
 import { type Selection, selectionOf, selectionsOf } from '../counters/history/selection.ts'
-import { readCounters } from '../counters/read/read-counters.ts'
+import { countIn } from '../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../counters/read/search.ts'
 import type { View } from '../periods.ts'
 import type { Caller } from './caller.ts'
 import type { ChosenPeriod, Comparison } from './chosen-period.ts'
 import { firstHour } from './history.ts'
 import { readTop, unlessTooMany } from './ranking.ts'
+import { readCounters } from './read.ts'
 
 /** The most rows with small charts, and the most units of these. A file with more rows has none. */
 const MAX_CHARTED = 100
@@ -21,7 +24,8 @@ const LEADING = 100
 /** For whom a list is read, and what was asked for. */
 export interface ListSource {
   caller: Caller
-  asked: Pick<View, 'period' | 'find'> & { rows: number }
+  asked: Pick<View, 'period' | 'find' | 'sort'> & { skip: number; rows: number }
+  now: Date
   /** Whether for a public page, which does not say how many keys there are. */
   isPublic: boolean
 }
@@ -33,30 +37,123 @@ interface Listed {
   ranked: boolean
 }
 
+/** What each row of a list is counted for: the spans in which it is compared, and the first unit of the chart. */
+interface Shown {
+  spans: Comparison | null
+  first: number
+}
+
 /**
- * The counters with the highest counts in the period; in a search, of those whose keys begin with a text, or contain it and are among
- * the first hundred of the type. A prefix that the type lists finds only keys that begin with it.
- * @param shown the spans in which all rows are compared, and the first unit of the chart
+ * The counters with the highest counts in the period, or of up to a thousand of them, those with the most visitors or the largest
+ * change; in a search, of those whose keys begin with a text, or contain it and are among the first hundred of the type. A prefix
+ * that the type lists finds only keys that begin with it.
  */
 export async function readList(
   source: ListSource,
   type: CounterType,
   also: CounterType | undefined,
   period: ChosenPeriod,
-  shown: Promise<{ spans: Comparison | null; first: number }>,
+  reading: Promise<Shown>,
 ) {
   const { caller, asked } = source
+  const { sort, skip, rows: most } = asked
   const prefix = searchedPrefix(type, asked.find)
   const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
-  const [{ spans, first }, { counters, more, ranked }, of] = await Promise.all([
-    shown,
-    readListed(source, type, prefix, period),
+  const [shown, found, of] = await Promise.all([
+    reading,
+    readListed(source, type, prefix, period, sort === '' ? skip + most : MAX_RANKED),
     isCounted && countKeys(caller.db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
   ])
-  const others = also && counters.map(({ recordId }) => ({ recordType: also.recordType, recordId }))
-  const { range } = period
-  const units = { ...range, edges: range.edges.slice(period.first) }
-  const hasCharts = counters.length <= MAX_CHARTED && (asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
+  const all = sort === '' ? found.counters : await sorted(source, found.counters, also, period, shown)
+  const counters = all.slice(skip, skip + most)
+  const listed = await listedRows(source, counters, also, period, shown)
+  // Rankings may be a minute old, counts are not.
+  const rows = found.ranked ? listed.filter(({ count }) => count !== 0n) : listed
+  if (found.ranked && sort === '') rows.sort((a, b) => descending(a.count, b.count))
+  const shownRows = rows.map(({ name, ...row }) => {
+    const page = pageOf(type.url, name)
+    return { key: name, ...(page !== null && { page }), ...row }
+  })
+  return { of: of || null, more: found.more || all.length > skip + most, ranked: found.ranked, counters: shownRows }
+}
+
+const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)
+
+/** The counters with the most visitors or the largest change first. */
+async function sorted(
+  source: ListSource,
+  counters: readonly CounterAddress[],
+  also: CounterType | undefined,
+  period: ChosenPeriod,
+  { spans }: Shown,
+): Promise<CounterAddress[]> {
+  const isByChange = source.asked.sort === 'change'
+  if (isByChange ? spans === null : also === undefined) return [...counters]
+  const counted = isByChange
+    ? await countRows(source, counters, period, { sums: [spans!.current, spans!.before].map(selectionOf) })
+    : await countRows(source, inType(also!, counters), period)
+  const values = counted.map(({ count, sums: [compared = 0n, before = 0n] }) =>
+    isByChange ? compared - before : count,
+  )
+  return [...counters.keys()].sort((a, b) => descending(values[a]!, values[b]!)).map((index) => counters[index]!)
+}
+
+const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
+  counters.map(({ recordId }) => ({ recordType, recordId }))
+
+async function readListed(
+  { caller, asked: { find, period: name } }: ListSource,
+  type: CounterType,
+  prefix: string,
+  period: ChosenPeriod,
+  limit: number,
+): Promise<Listed> {
+  const { recordType, prefixes } = type
+  const inPeriod = name === 'all' ? null : selectionOf(period)
+  /** The first keys in their own order. */
+  const list = async (prefix: string): Promise<Listed> => {
+    const { counters, next } = await findCounters(caller.db, type, { prefix, after: null, limit })
+    return { counters, more: next !== null, ranked: false }
+  }
+  /** The counters of a prefix with the highest counts. `null`: too many counters. */
+  const rank = async (prefix: string, during = inPeriod): Promise<Listed | null> => {
+    const found = await unlessTooMany(readTop(caller, { recordType, name: prefix }, during, limit + 1))
+    if (found === null) return null
+    const counters = found.counters.slice(0, limit)
+    if (counters.length === limit) return { counters, more: found.counters.length > limit, ranked: true }
+    // Rankings have no counter of which nothing was rolled up yet, and none with a negative count.
+    return { counters: joined(counters, (await list(prefix)).counters, limit), more: false, ranked: true }
+  }
+  // If there are too many to rank in the period, those of all time.
+  const lead = async () => (await rank('')) ?? { ...(await rank('', null))!, ranked: false }
+  if (prefix === '') return lead()
+  const isListed = prefixes.includes(prefix)
+  const found = (await rank(prefix)) ?? (await list(prefix))
+  if (isListed && found.ranked) return found
+  const text = find.toLowerCase()
+  const isMatch = ({ name }: CounterAddress) => (isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text))
+  const leading = (await lead()).counters.slice(0, LEADING).filter(isMatch)
+  const counters = joined(leading, found.counters, limit + 1)
+  return { ...found, counters: counters.slice(0, limit), more: found.more || counters.length > limit }
+}
+
+/** Two lists one after the other, with each counter once. */
+function joined(first: readonly CounterAddress[], second: readonly CounterAddress[], limit: number): CounterAddress[] {
+  const all = new Map([...first, ...second].map((counter) => [counter.recordId, counter]))
+  return [...all.values()].slice(0, limit)
+}
+
+/** The counters as rows of a list, each with its visitors and its small chart. */
+async function listedRows(
+  source: ListSource,
+  counters: readonly CounterAddress[],
+  also: CounterType | undefined,
+  period: ChosenPeriod,
+  { spans, first }: Shown,
+) {
+  const units = { ...period.range, edges: period.range.edges.slice(period.first) }
+  const hasCharts =
+    counters.length <= MAX_CHARTED && (source.asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
   // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
   const since = spans && { ...spans.before, to: period.from, nextDay: period.firstDay }
   const [rows, visitors] = await Promise.all([
@@ -64,79 +161,43 @@ export async function readList(
       charts: hasCharts ? selectionsOf(units) : [],
       sums: since === null ? [] : [spans!.current, spans!.before, since].map(selectionOf),
     }),
-    others && countRows(source, others, period),
+    also && countRows(source, inType(also, counters), period),
   ])
-  const listed = rows.map((row, index) => ({
-    ...row,
+  return rows.map(({ count, isRolled, sums: [compared = null, before = null, earlier = null], charts }, index) => ({
     name: counters[index]!.name,
-    visitors: visitors && visitors[index]!.count,
+    count,
+    compared,
+    before,
+    ...(isRolled && { isRolled }),
+    ...(earlier === 0n && count > 0n && { isNew: true }),
+    ...(visitors && { also: visitors[index]!.count }),
+    ...(hasCharts && { points: charts.slice(first) }),
   }))
-  // Rankings may be a minute old, counts are not.
-  if (ranked) listed.sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : 0))
-  const shownRows = listed.map(({ name, count, sums, charts, visitors }) => {
-    const page = pageOf(type.url, name)
-    const [compared = null, before = null, earlier = null] = sums
-    return {
-      key: name,
-      ...(page !== null && { page }),
-      count,
-      compared,
-      before,
-      ...(earlier === 0n && count > 0n && { isNew: true }),
-      ...(visitors !== undefined && { also: visitors }),
-      ...(hasCharts && { points: charts.slice(first) }),
-    }
-  })
-  return { of: of || null, more, ranked, counters: shownRows }
 }
 
-async function readListed(
-  { caller, asked: { find, rows, period: name } }: ListSource,
-  type: CounterType,
-  prefix: string,
-  period: ChosenPeriod,
-): Promise<Listed> {
-  const inPeriod = name === 'all' ? null : selectionOf(period)
-  /** The counters of a prefix with the highest counts. `null`: too many counters. */
-  const rank = async (name: string, rows: number, during = inPeriod): Promise<Listed | null> => {
-    const found = await unlessTooMany(readTop(caller, { recordType: type.recordType, name }, during, rows + 1))
-    return found && { counters: found.counters.slice(0, rows), more: found.counters.length > rows, ranked: true }
-  }
-  // If there are too many to rank in the period, those of all time.
-  const lead = async (rows: number) => (await rank('', rows)) ?? { ...(await rank('', rows, null))!, ranked: false }
-  /** The first keys in their own order. */
-  const list = async (): Promise<Listed> => {
-    const { counters, next } = await findCounters(caller.db, type, { prefix, after: null, limit: rows })
-    return { counters, more: next !== null, ranked: false }
-  }
-  if (prefix === '') return lead(rows)
-  const isListed = type.prefixes.includes(prefix)
-  const found = (await rank(prefix, rows)) ?? (await list())
-  if (isListed && found.ranked) return found
-  const { counters } = await lead(LEADING)
-  const text = find.toLowerCase()
-  const isMatch = ({ name }: CounterAddress) => (isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text))
-  const both = [...counters.filter(isMatch), ...found.counters]
-  const all = [...new Map(both.map((counter) => [counter.recordId, counter])).values()]
-  return { ...found, counters: all.slice(0, rows), more: found.more || all.length > rows }
-}
-
-/** Rows with the counts of a period. */
+/** Counts a period of each counter, with what is pending. `isRolled`: without, because there was too much of it to add up */
 async function countRows(
-  { caller, asked }: ListSource,
+  { caller, asked, now }: ListSource,
   counters: readonly CounterPlace[],
   period: ChosenPeriod,
   { sums = [], charts = [] }: { sums?: Selection[]; charts?: Selection[] } = {},
 ) {
   if (counters.length === 0) return []
   const hoursFrom = firstHour(caller.isolate.config)
-  const ofPeriod = selectionOf(period)
   const unnamed = counters.map((counter) => ({ ...counter, name: '' }))
-  const [rows, readings] = await Promise.all([
-    readRows(caller.db, counters, { sums: [ofPeriod, ...sums], charts, hoursFrom }),
-    asked.period === 'all' && readCounters(caller.db, unnamed, 'rolled'),
+  const [rows, { readings }] = await Promise.all([
+    readRows(caller.db, counters, { sums: [selectionOf(period), ...sums], charts, hoursFrom }),
+    readCounters(caller, unnamed),
   ])
+  const current = periodAt(period.range, now.getTime())
   return rows.map(({ sums: [count, ...sums], charts }, index) => {
-    return { count: readings ? readings[index]!.total : count!, sums, charts }
+    const reading = readings[index]!
+    const pending = current === undefined ? 0n : (reading.pending ?? 0n)
+    return {
+      count: asked.period === 'all' ? countIn(reading) : count! + pending,
+      isRolled: current !== undefined && reading.pending === null,
+      sums,
+      charts: charts.map((count, place) => (place + period.first === current ? count + pending : count)),
+    }
   })
 }

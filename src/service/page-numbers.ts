@@ -2,8 +2,8 @@ import type { CounterType } from '../config/counter-types.ts'
 import { dayText } from '../counters/calendar.ts'
 import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
 import { checkPrefix, type KeysWithPrefix } from '../counters/keys/prefix.ts'
-import { countIn, readCounters } from '../counters/read/read-counters.ts'
-import { readSum } from '../counters/read/read-sum.ts'
+import { countIn, type Reading, readCounters } from '../counters/read/read-counters.ts'
+import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../counters/read/read-sum.ts'
 import type { View } from '../periods.ts'
 import { type ChosenPeriod, chosenPeriod } from './chosen-period.ts'
 import { firstHour } from './history.ts'
@@ -13,12 +13,11 @@ import { type Compared, type HistoryReader, readPeriods, type Unit } from './per
 import { unlessTooMany } from './ranking.ts'
 
 /** What a page of numbers is asked for. `tz`: the visitor's time zone */
-export type AskedNumbers = Omit<View, 'show'> & { tz: string; rows: number }
+export type AskedNumbers = Omit<View, 'show' | 'page'> & { tz: string; skip: number; rows: number }
 
 /** How numbers are read: by whom, what was asked for, and when. */
 interface Source extends ListSource {
   asked: AskedNumbers
-  now: Date
 }
 
 /** @throws {InvalidInput} if the period or the time zone is not valid */
@@ -31,7 +30,7 @@ const FIGURES = ['30d', '7d', 'today', '12m'] as const
 const FIGURE_ROWS = 120
 
 /**
- * The numbers of a type's page, as of the last roll-up; of the prefix in the search, if the type lists it and it has few enough keys.
+ * The numbers of a type's page, pending counts included; of the prefix in the search, if the type lists it and it has few enough keys.
  * @param types those that the visitor may see: one of them may count the same visits in another way
  * @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
@@ -73,14 +72,17 @@ async function shownSum(
 }
 
 /** The numbers of a sum, whose prefix was checked before. */
-async function readSumNumbers(source: Source, of: KeysWithPrefix, period: ChosenPeriod) {
+async function readSumNumbers(source: Source, of: KeysWithPrefix, period: ChosenPeriod): Promise<ReadNumbers> {
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
-  const [history, { total }] = await Promise.all([
-    readHistory(source, period, (selections) => readSumHistory(db, of, { selections, hoursFrom })),
-    readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges: db.ranges }),
-  ])
-  return { history, total }
+  const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE
+  const reading = readSum(db, of, { mostPending, maxRows: null, period: null, ranges: db.ranges })
+  const history = await readHistory(source, period, async (selections) => {
+    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh.
+    const [rows, { pending }] = await Promise.all([readSumHistory(db, of, { selections, hoursFrom }), reading])
+    return { ...rows, pending }
+  })
+  return { history, reading: await reading }
 }
 
 /** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */
@@ -99,28 +101,24 @@ export async function counterNumbers(
       ),
       readCounters(db, [counter]),
     ])
-    return { history, total: countIn(reading!), reading: reading! }
+    return { history, reading: reading! }
   }
   const also = shownCompanion(type, types, 'counter')
   const [own, other] = await Promise.all([read(type), also && read(also)])
-  const { total, pending, rolledUpAt } = own.reading
-  return {
-    ...shownNumbers(source, period, own, other),
-    rolled: total,
-    pending,
-    rolledUpAt,
-    adjustments: own.history.adjustments,
-  }
+  return { ...shownNumbers(source, period, own, other), adjustments: own.history.adjustments }
 }
 
 /** The numbers that every page has. */
 function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, other?: ReadNumbers) {
   const [shown, also] = [own, other].map((read) => {
-    return read && { figures: read.history.figures, total: read.total }
+    return read && { figures: read.history.figures, total: countIn(read.reading) }
   })
   return {
     timeZone: period.range.zone.name,
     ...shown!,
+    rolled: own.reading.total,
+    pending: own.reading.pending,
+    rolledUpAt: own.reading.rolledUpAt,
     chart: chartOf(source, period, own.history, other?.history),
     ...(also && { also }),
   }
@@ -128,7 +126,7 @@ function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, ot
 
 interface ReadNumbers {
   history: ReadHistory
-  total: bigint
+  reading: Reading
 }
 
 /** What is read of the history of a type, a prefix or a counter: its figures, and a period. */

@@ -123,11 +123,20 @@ describe('The numbers of a page', () => {
     }
   })
 
-  it('of a counter are exact, and include what is pending', async () => {
+  it('are exact, and include what is pending: of a counter, of its type, in the chart and in the list', async () => {
     await worker.api('POST', '/v1/counters/page_view/%2Fa', { by: 10 })
     const { numbers } = await ask('type=page_view&key=/a')
     expect(numbers).toMatchObject({ total: 11, rolled: 1, pending: 10, chart: { count: 11 } })
-    expect((await ask('type=page_view')).numbers.total).toBe(6)
+    await worker.add('page_view', { '/new': 4 })
+    for (const period of ['today', '30d', '12m', 'all']) {
+      const { numbers } = await ask(`type=page_view&period=${period}`)
+      const listed = numbers.list.counters.map(({ key, count }) => `${key}: ${count}`)
+      expect([numbers.total, numbers.figures.today.count, numbers.chart.count], period).toEqual([20, 20, 20])
+      expect(numbers.chart.points.reduce((sum, { count }) => sum + (count ?? 0), 0)).toBe(20)
+      expect(listed).toEqual(['/a: 11', '/new: 4', '/b/c: 3', '/b: 2'])
+    }
+    // Nothing of it belongs to a day that is over.
+    expect((await ask('type=page_view&period=yesterday')).numbers.chart.count).toBe(0)
   })
 
   it('have the same ETag while nothing was counted', async () => {
