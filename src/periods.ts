@@ -48,7 +48,7 @@ export function viewOf(search: string): View {
   const given = (name: string) => query.get(name) ?? ''
   const among = <Value extends string>(name: string, ...values: readonly Value[]) =>
     values.find((value) => value === given(name))
-  const [from, to] = [given('from'), given('to')]
+  const [from, to] = [given('from'), given('to')].sort() as [string, string]
   const isCustom = isDay(from) && isDay(to)
   return {
     period: isCustom ? 'custom' : (among('period', ...PERIOD_NAMES) ?? '30d'),
@@ -60,4 +60,11 @@ export function viewOf(search: string): View {
     page: /^[1-9]$/.test(given('page')) ? Number(given('page')) : 0,
     show: among('show', 'also', 'both') ?? '',
   }
+}
+
+/** The query of an address that asks for a view: `viewOf` reads it. */
+export function viewQuery({ period, from, to, find, by, sort, page, show }: View): Record<string, string> {
+  const usual = period === 'custom' || period === '30d'
+  const all = { period: usual ? '' : period, from, to, find, by, sort, page: page === 0 ? '' : String(page), show }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
 }

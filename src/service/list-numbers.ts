@@ -88,14 +88,21 @@ async function sorted(
   { spans }: Shown,
 ): Promise<CounterAddress[]> {
   const isByChange = source.asked.sort === 'change'
-  if (isByChange ? spans === null : also === undefined) return [...counters]
-  const counted = isByChange
-    ? await countRows(source, counters, period, { sums: [spans!.current, spans!.before].map(selectionOf) })
-    : await countRows(source, inType(also!, counters), period)
-  const values = counted.map(({ count, sums: [compared = 0n, before = 0n] }) =>
-    isByChange ? compared - before : count,
-  )
-  return [...counters.keys()].sort((a, b) => descending(values[a]!, values[b]!)).map((index) => counters[index]!)
+  const [counted, others] = await Promise.all([
+    countRows(source, counters, period, {
+      sums: isByChange && spans ? [spans.current, spans.before].map(selectionOf) : [],
+    }),
+    !isByChange && also ? countRows(source, inType(also, counters), period) : null,
+  ])
+  const rows = counted.map(({ count, sums: [compared = 0n, before = 0n] }, index) => ({
+    counter: counters[index]!,
+    count,
+    by: others ? others[index]!.count : compared - before,
+  }))
+  return rows
+    .filter(({ count }) => count !== 0n)
+    .sort((a, b) => descending(a.by, b.by))
+    .map(({ counter }) => counter)
 }
 
 const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>

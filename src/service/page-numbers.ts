@@ -25,6 +25,9 @@ function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNum
   return chosenPeriod({ name: period, from, to, by: by || undefined }, tz, now)
 }
 
+export type TypeNumbers = Awaited<ReturnType<typeof typeNumbers>>
+export type CounterNumbers = Awaited<ReturnType<typeof counterNumbers>>
+
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
 const FIGURE_ROWS = 120
@@ -105,7 +108,14 @@ export async function counterNumbers(
   }
   const also = shownCompanion(type, types, 'counter')
   const [own, other] = await Promise.all([read(type), also && read(also)])
-  return { ...shownNumbers(source, period, own, other), adjustments: own.history.adjustments }
+  const { zone } = period.range
+  const { total, pending, rolledUpAt } = own.reading
+  return {
+    ...shownNumbers(source, period, own, other),
+    /** Whether it has ever counted or been set. */
+    exists: rolledUpAt !== null || total !== 0n || pending !== 0n,
+    adjustments: own.history.adjustments.map((made) => ({ ...made, time: zone.clockTime(made.at.getTime()) })),
+  }
 }
 
 /** The numbers that every page has. */
@@ -115,6 +125,8 @@ function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, ot
   })
   return {
     timeZone: period.range.zone.name,
+    /** When they were asked for, by the clock of their time zone. */
+    asOf: period.range.zone.clockTime(source.now.getTime()),
     ...shown!,
     rolled: own.reading.total,
     pending: own.reading.pending,

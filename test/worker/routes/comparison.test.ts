@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
 import { countPeriods } from '../../harness/count-periods.ts'
 import { sharedWorker } from '../../harness/worker.ts'
+import { numbersOn } from '../shown-page.ts'
 
 /** What the numbers of a page say of a period. */
 interface Compared {
@@ -95,10 +96,14 @@ describe('A comparison', () => {
       { key: '/b', count: 2_160, compared: 60, before: 30 },
       { key: '/a', count: 720, compared: 20, before: 10 },
     ])
-    // Found by a search, and by everybody on the public page too.
+    // Found by a search, and shown to everybody on the public page too.
     expect((await ask('hourly', 'period=today&find=/b')).list.counters).toMatchObject([{ compared: 60, before: 30 }])
-    const shown = (await (await worker.fetch('/stats/hourly/numbers?period=today')).json()) as Numbers
-    expect([shown.chart, shown.list.counters[1]]).toMatchObject([total, { compared: 20, before: 10 }])
+    const shown = await numbersOn(await (await worker.fetch('/stats/hourly?period=today')).text())
+    const change = { text: '▲ 100%', until: '10:00' }
+    expect([shown.tiles.today, shown.list[1]!.change]).toMatchObject([
+      { count: 2_880, ...change, compared: 80, before: 40 },
+      { ...change, compared: 20, before: 10 },
+    ])
     // Of one counter, with what is pending.
     await worker.add('hourly', { '/a': 5 })
     const own = await ask('hourly', 'period=today&key=/a')
