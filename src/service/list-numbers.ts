@@ -8,7 +8,7 @@ import { countIn } from '../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../counters/read/search.ts'
 import type { View } from '../periods.ts'
 import type { Caller } from './caller.ts'
-import type { ChosenPeriod, Comparison } from './chosen-period.ts'
+import { type ChosenPeriod, type Comparison, FIRST_DAY } from './chosen-period.ts'
 import { firstHour } from './history.ts'
 import { readTop, unlessTooMany } from './ranking.ts'
 import { readCounters } from './read.ts'
@@ -158,15 +158,15 @@ async function listedRows(
   period: ChosenPeriod,
   { spans, first }: Shown,
 ) {
-  const units = { ...period.range, edges: period.range.edges.slice(period.first) }
+  const units = { ...period.range, edges: period.range.edges.slice(period.first + first) }
   const hasCharts =
     counters.length <= MAX_CHARTED && (source.asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
-  // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
-  const since = spans && { ...spans.before, to: period.from, nextDay: period.firstDay }
+  // A counter is new if nothing of it was counted before the period.
+  const earlier = { from: FIRST_DAY, to: period.from, firstDay: FIRST_DAY, nextDay: period.firstDay }
   const [rows, visitors] = await Promise.all([
     countRows(source, counters, period, {
       charts: hasCharts ? selectionsOf(units) : [],
-      sums: since === null ? [] : [spans!.current, spans!.before, since].map(selectionOf),
+      sums: spans === null ? [] : [spans.current, spans.before, earlier].map(selectionOf),
     }),
     also && countRows(source, inType(also, counters), period),
   ])
@@ -178,7 +178,7 @@ async function listedRows(
     ...(isRolled && { isRolled }),
     ...(earlier === 0n && count > 0n && { isNew: true }),
     ...(visitors && { also: visitors[index]!.count }),
-    ...(hasCharts && { points: charts.slice(first) }),
+    ...(hasCharts && { points: charts }),
   }))
 }
 
@@ -197,6 +197,7 @@ async function countRows(
     readCounters(caller, unnamed),
   ])
   const current = periodAt(period.range, now.getTime())
+  const running = current === undefined ? -1 : charts.length - (period.range.edges.length - 1 - current)
   return rows.map(({ sums: [count, ...sums], charts }, index) => {
     const reading = readings[index]!
     const pending = current === undefined ? 0n : (reading.pending ?? 0n)
@@ -204,7 +205,7 @@ async function countRows(
       count: asked.period === 'all' ? countIn(reading) : count! + pending,
       isRolled: current !== undefined && reading.pending === null,
       sums,
-      charts: charts.map((count, place) => (place + period.first === current ? count + pending : count)),
+      charts: charts.map((count, place) => (place === running ? count + pending : count)),
     }
   })
 }

@@ -135,8 +135,10 @@ const hiddenFields = (fields: Record<string, string>) =>
 function chartMenu(shown: Shown): Html {
   const { type, also, view, numbers } = shown
   const { by } = numbers.chart
-  // One day or two have hours, and all time has months.
-  const units = by === 'hour' || view.period === 'all' ? [] : (Object.entries(CHART_UNITS) as [View['by'], string][])
+  // One day or two have hours, all time and the longest periods have months.
+  const isFixed =
+    by === 'hour' || view.period === 'all' || (view.period === 'custom' && view.by === '' && by === 'month')
+  const units = isFixed ? [] : (Object.entries(CHART_UNITS) as [View['by'], string][])
   const usual = view.period === '12m' ? 'month' : 'day'
   const counts = numbers.also
     ? ([
@@ -187,14 +189,13 @@ function adjustedNote({ total, chart }: Shown['numbers']): Html | '' {
 const DAY_MS = 86_400_000
 
 /** What the change of a chart is against, in words. Its title has the exact hours. */
-function against({ first, beforeFirst, until }: TypeNumbers['chart']): string {
+function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
   if (beforeFirst === null) return ''
   // Only months are compared with the same date of another year.
   if (first.slice(4) === beforeFirst.slice(4)) return 'against the same months, a year earlier'
-  const days = (Date.parse(first) - Date.parse(beforeFirst)) / DAY_MS
-  if (days % 7 === 0) return `against the same weekdays, ${days === 7 ? 'a week' : `${days / 7} weeks`} earlier`
-  const hours = until ? 'the same hours of ' : ''
-  return `against ${hours}${days === 1 ? 'the day' : `the ${days} days`} before`
+  const weeks = (Date.parse(first) - Date.parse(beforeFirst)) / (7 * DAY_MS)
+  const days = last === first ? 'the same weekday' : 'the same weekdays'
+  return `against ${days}, ${weeks === 1 ? 'a week' : `${weeks} weeks`} earlier`
 }
 
 /** The units of the chart with their counts. The tip of the chart says the same: it is made from these rows. */
