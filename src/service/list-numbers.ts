@@ -18,8 +18,8 @@ const MAX_CHARTED = 100
 /** The most counters that are counted for the heading of the list. */
 const MAX_COUNTED = 1_000
 
-/** Of so many counters with the highest counts, a search finds any part of the key, in any case. */
-const LEADING = 100
+/** The most keys in which a search looks for a text, in the order of the keys. */
+export const MAX_SEARCHED = 10_000
 
 /** For whom a list is read, and what was asked for. */
 export interface ListSource {
@@ -35,6 +35,8 @@ interface Listed {
   counters: readonly CounterAddress[]
   more: boolean
   ranked: boolean
+  /** In a search: how many keys it has looked through, and whether these are all. */
+  searched?: { keys: number; all: boolean }
 }
 
 /** What each row of a list is counted for: the spans in which it is compared, and the first unit of the chart. */
@@ -45,8 +47,7 @@ interface Shown {
 
 /**
  * The counters with the highest counts in the period, or of up to a thousand of them, those with the most visitors or the largest
- * change; in a search, of those whose keys begin with a text, or contain it and are among the first hundred of the type. A prefix
- * that the type lists finds only keys that begin with it.
+ * change; in a search, of those whose keys contain a text, in any case. A prefix that the type lists finds only keys that begin with it.
  */
 export async function readList(
   source: ListSource,
@@ -64,45 +65,57 @@ export async function readList(
     readListed(source, type, prefix, period, sort === '' ? skip + most : MAX_RANKED),
     isCounted && countKeys(caller.db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
   ])
-  const all = sort === '' ? found.counters : await sorted(source, found.counters, also, period, shown)
+  const { searched, more, ranked } = found
+  const order = sort !== '' || searched ? await sorted(source, found.counters, also, period, shown) : null
+  const all = order?.counters ?? found.counters
   const counters = all.slice(skip, skip + most)
   const listed = await listedRows(source, counters, also, period, shown)
   // Rankings may be a minute old, counts are not.
-  const rows = found.ranked ? listed.filter(({ count }) => count !== 0n) : listed
-  if (found.ranked && sort === '') rows.sort((a, b) => descending(a.count, b.count))
+  const rows = ranked ? listed.filter(({ count }) => count !== 0n) : listed
+  if (ranked && sort === '') rows.sort((a, b) => descending(a.count, b.count))
   const shownRows = rows.map(({ name, ...row }) => {
     const page = pageOf(type.url, name)
     return { key: name, ...(page !== null && { page }), ...row }
   })
-  return { of: of || null, more: found.more || all.length > skip + most, ranked: found.ranked, counters: shownRows }
+  return {
+    of: of || null,
+    ...(searched && order && { searched: { ...searched, found: all.length, sum: order.sum } }),
+    more: more || all.length > skip + most,
+    ranked,
+    counters: shownRows,
+  }
 }
 
 const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)
 
-/** The counters with the most visitors or the largest change first. */
+/** The counters that have a count, in the order that was asked for, and the sum of their counts. */
 async function sorted(
   source: ListSource,
   counters: readonly CounterAddress[],
   also: CounterType | undefined,
   period: ChosenPeriod,
   { spans }: Shown,
-): Promise<CounterAddress[]> {
-  const isByChange = source.asked.sort === 'change'
+): Promise<{ counters: CounterAddress[]; sum: bigint }> {
+  const { sort } = source.asked
+  const isByChange = sort === 'change'
   const [counted, others] = await Promise.all([
     countRows(source, counters, period, {
       sums: isByChange && spans ? [spans.current, spans.before].map(selectionOf) : [],
     }),
-    !isByChange && also ? countRows(source, inType(also, counters), period) : null,
+    sort === 'also' && also ? countRows(source, inType(also, counters), period) : null,
   ])
-  const rows = counted.map(({ count, sums: [compared = 0n, before = 0n] }, index) => ({
-    counter: counters[index]!,
-    count,
-    by: others ? others[index]!.count : compared - before,
-  }))
-  return rows
+  const rows = counted
+    .map(({ count, sums: [compared = 0n, before = 0n] }, index) => ({
+      counter: counters[index]!,
+      count,
+      by: others ? others[index]!.count : isByChange ? compared - before : count,
+    }))
     .filter(({ count }) => count !== 0n)
     .sort((a, b) => descending(a.by, b.by))
-    .map(({ counter }) => counter)
+  return {
+    counters: rows.map(({ counter }) => counter),
+    sum: rows.reduce((sum, { count }) => sum + count, 0n),
+  }
 }
 
 const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
@@ -134,14 +147,19 @@ async function readListed(
   // If there are too many to rank in the period, those of all time.
   const lead = async () => (await rank('')) ?? { ...(await rank('', null))!, ranked: false }
   if (prefix === '') return lead()
-  const isListed = prefixes.includes(prefix)
-  const found = (await rank(prefix)) ?? (await list(prefix))
-  if (isListed && found.ranked) return found
+  if (prefixes.includes(prefix)) return (await rank(prefix)) ?? list(prefix)
+  const { counters: keys, next } = await findCounters(caller.db, type, {
+    prefix: '',
+    after: null,
+    limit: MAX_SEARCHED,
+  })
   const text = find.toLowerCase()
-  const isMatch = ({ name }: CounterAddress) => (isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text))
-  const leading = (await lead()).counters.slice(0, LEADING).filter(isMatch)
-  const counters = joined(leading, found.counters, limit + 1)
-  return { ...found, counters: counters.slice(0, limit), more: found.more || counters.length > limit }
+  const matches = keys.filter(({ name }) => name.toLowerCase().includes(text))
+  // Of more keys, those that begin with the text are found too.
+  const beginning = next === null ? [] : ((await rank(prefix)) ?? (await list(prefix))).counters
+  const counters = joined(beginning, matches, MAX_RANKED + 1)
+  const searched = { keys: keys.length, all: next === null }
+  return { counters: counters.slice(0, MAX_RANKED), more: counters.length > MAX_RANKED, ranked: true, searched }
 }
 
 /** Two lists one after the other, with each counter once. */

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { type View, viewQuery } from '../../periods.ts'
 import { shownCompanion, type TypeNumbers } from '../../service/page-numbers.ts'
+import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { showCount } from '../english.ts'
 import { copyable, type Html, type Viewer } from './layout.ts'
@@ -38,7 +39,7 @@ ${
     ? firstRun(type, origin + base, isCounted, refused)
     : html`${numbersOf(shown)}
 <section class="card" aria-labelledby="list-title">
-<div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2> <span class="hint">${list.of === null ? '' : showCount(BigInt(list.of))}</span>
+<div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2> <span class="hint" id="found">${foundText(type, list)}</span>
 ${search(shown)}</div>
 ${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => ({ href: counter(key), isForeign: false }))}
 <p class="hint" id="list-message">${listMessage(list, view)}</p>
@@ -61,6 +62,13 @@ function prefixChoice(shown: Shown, current: string | null): Html | '' {
   return html`<nav class="choice" aria-label="Keys">${link('', 'All')}${links}</nav>`
 }
 
+/** How many keys there are, or what a search has found: "23 of 301 pages · 15,931 views". */
+function foundText(type: CounterType, { of, searched }: TypeNumbers['list']): string {
+  if (searched === undefined) return of === null ? '' : showCount(of)
+  const { keys, all, found, sum } = searched
+  return `${showCount(found)}${all ? ` of ${showCount(keys)}` : ''} ${type.keys} · ${withUnit(showCount(sum), sum, type)}`
+}
+
 function search({ path, named, view }: Shown): Html {
   const kept = Object.entries({ ...named, ...viewQuery({ ...view, find: '', page: 0 }) })
   return html`<form role="search" action="${path}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
@@ -69,17 +77,21 @@ function search({ path, named, view }: Shown): Html {
 </form>`
 }
 
-function listMessage({ counters, more, ranked }: TypeNumbers['list'], { find, page, sort }: View): string {
+function listMessage({ counters, more, ranked, searched }: TypeNumbers['list'], { find, page, sort }: View): string {
+  const limit =
+    searched?.all === false
+      ? ` Other than at their beginning, only the first ${showCount(searched.keys)} keys were searched.`
+      : ''
   if (counters.length === 0) {
-    if (find !== '')
-      return 'Nothing found in this period: no key begins with this, and none of the first 100 contains it.'
-    return 'Nothing was counted in this period. Choose a longer one.'
+    return find === ''
+      ? 'Nothing was counted in this period. Choose a longer one.'
+      : `Nothing found in this period.${limit}`
   }
   if (!ranked && find === '')
     return 'Too many counters to rank by this period: these lead all time. A day in UTC, a month in UTC and all time are ranked.'
-  if (!ranked) return 'Too many matches to rank. Matches among the top 100 come first, then the rest alphabetically.'
-  if (sort !== '' && more) return 'Sorted among the 1,000 with the highest counts.'
-  return page === MAX_PAGES && more ? 'The list ends here. Filter for others.' : ''
+  if (!ranked) return 'Too many keys begin with this to rank them: they are in alphabetical order.'
+  if (sort !== '' && more && !searched) return 'Sorted among the 1,000 with the highest counts.'
+  return (page === MAX_PAGES && more ? 'The list ends here. Filter for others.' : '') + limit
 }
 
 /** Links to more rows, and to all of them as a file. */

@@ -26,7 +26,13 @@ interface Numbers {
     running: number | null
     points: { count: number | null; also?: number | null }[]
   }
-  list: { counters: { key: string; count: number; also?: number }[]; of: number | null; ranked: boolean; more: boolean }
+  list: {
+    counters: { key: string; count: number; also?: number }[]
+    of: number | null
+    ranked: boolean
+    more: boolean
+    searched?: object
+  }
   also?: { total: number }
 }
 
@@ -98,15 +104,15 @@ describe('The numbers of a page', () => {
     expect(points.map(({ count }, hour) => (count === null) === hour > running!)).not.toContain(false)
   })
 
-  it('find keys by their beginning, and the first hundred by any part, and say how many there are', async () => {
+  it('find keys by any part, and say in how many, and with how much', async () => {
     const found = async (find: string) => {
       const { list } = (await ask(`type=page_view&find=${encodeURIComponent(find)}`)).numbers
-      return [list.counters.map(({ key }) => key), list.of]
+      return [list.counters.map(({ key }) => key), list.of, list.searched]
     }
-    expect(await found('')).toEqual([['/b/c', '/b', '/a'], 3])
-    expect(await found('B/C')).toEqual([['/b/c'], null])
-    expect(await found('/b')).toEqual([['/b/c', '/b'], null])
-    expect(await found('nothing')).toEqual([[], null])
+    expect(await found('')).toEqual([['/b/c', '/b', '/a'], 3, undefined])
+    expect(await found('B/C')).toEqual([['/b/c'], null, { keys: 3, all: true, found: 1, sum: 3 }])
+    expect(await found('/b')).toEqual([['/b/c', '/b'], null, { keys: 3, all: true, found: 2, sum: 5 }])
+    expect(await found('nothing')).toEqual([[], null, { keys: 3, all: true, found: 0, sum: 0 }])
   })
 
   it('rank a prefix with too many keys as far as possible, and say so', async () => {
@@ -117,7 +123,12 @@ describe('The numbers of a page', () => {
     const { list, prefix } = (await ask('type=crowd&find=many/&rows=3')).numbers
     expect(prefix).toBe(null)
     expect(list).toMatchObject({ ranked: false, more: true, of: null })
-    expect(list.counters.map(({ key, count }) => `${key}: ${count}`)).toEqual(['many/zz: 5', 'many/0: 0', 'many/1: 0'])
+    expect(list.counters.map(({ key, count }) => `${key}: ${count}`)).toEqual(['many/0: 0', 'many/1: 0', 'many/10: 0'])
+    const { searched, counters } = (await ask('type=crowd&find=zz')).numbers.list
+    // It is not among the first 10,000, and does not begin with the text.
+    expect([searched, counters]).toEqual([{ keys: 10_000, all: false, found: 0, sum: 0 }, []])
+    const beginning = (await ask('type=crowd&find=many/z')).numbers.list
+    expect(beginning).toMatchObject({ searched: { all: false, found: 1 }, counters: [{ key: 'many/zz', count: 5 }] })
   })
 
   it('are those of a prefix that the type lists', async () => {

@@ -4,7 +4,7 @@ import { fillSampleSite, SAMPLE_COUNTERS } from '../../../scripts/fill-sample-si
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'
-import { countIn, numbersOn } from '../shown-page.ts'
+import { countIn, findAll, numbersOn } from '../shown-page.ts'
 
 stopClockOfFile()
 const { db, worker } = sharedWorker({ COUNTERS: SAMPLE_COUNTERS })
@@ -92,4 +92,33 @@ it.each(ZONES)('Every number of a page is that of the API for the same period, i
     }
   }
   expect(compared).toBeGreaterThan(600)
+})
+
+it('A search finds every key that contains the text, and says among how many, and their views', async () => {
+  const counters: { key: string; count: number }[] = []
+  for (let after = ''; ; ) {
+    const answer = await worker.api(
+      'GET',
+      `/v1/search/page_view?limit=100${after && `&after=${encodeURIComponent(after)}`}`,
+    )
+    const page = await answer.json<{ counters: typeof counters; next: string | null }>()
+    counters.push(...page.counters)
+    if (page.next === null) break
+    after = page.next
+  }
+  for (const text of ['queue', 'HOWTO', '/docs/mysql', 'postmortem']) {
+    const expected = counters.filter(({ key, count }) => key.includes(text.toLowerCase()) && count > 0)
+    const query = `/?type=page_view&period=all&page=1&find=${text}`
+    const page = await (await worker.fetch(query, { headers: { Cookie } })).text()
+    const { list } = await numbersOn(page)
+    expect(list.map(({ key }) => key).sort()).toEqual(
+      expected
+        .map(({ key }) => key)
+        .sort()
+        .slice(0, 100),
+    )
+    const [found] = await findAll(page, '#found')
+    const views = sum(expected.map(({ count }) => count)).toLocaleString('en')
+    expect(found!.text).toBe(`${expected.length} of ${counters.length} pages · ${views} views`)
+  }
 })
