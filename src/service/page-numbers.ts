@@ -4,6 +4,8 @@ import { readCounterHistory, readSumHistory } from '../counters/history/read-his
 import { checkPrefix, type KeysWithPrefix } from '../counters/keys/prefix.ts'
 import { countIn, type Reading, readCounters } from '../counters/read/read-counters.ts'
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../counters/read/read-sum.ts'
+import { findCounters } from '../counters/read/search.ts'
+import type { Executor } from '../database/database.ts'
 import type { View } from '../periods.ts'
 import { type ChosenPeriod, chosenPeriod } from './chosen-period.ts'
 import { firstHour } from './history.ts'
@@ -109,13 +111,18 @@ export async function counterNumbers(
   const also = shownCompanion(type, types, 'counter')
   const [own, other] = await Promise.all([read(type), also && read(also)])
   const { zone } = period.range
-  const { total, pending, rolledUpAt } = own.reading
+  const { total, pending } = own.reading
   return {
     ...shownNumbers(source, period, own, other),
-    /** Whether it has ever counted or been set. */
-    exists: rolledUpAt !== null || total !== 0n || pending !== 0n,
+    exists: total !== 0n || pending !== 0n || (await isListed(db, type, key)),
     adjustments: own.history.adjustments.map((made) => ({ ...made, time: zone.clockTime(made.at.getTime()) })),
   }
+}
+
+/** Whether a counter without a count exists: it was set to zero, or only named. */
+async function isListed(db: Executor, type: CounterType, key: string): Promise<boolean> {
+  const { counters } = await findCounters(db, type, { prefix: key, after: null, limit: 1 })
+  return counters[0]?.name.length === key.length
 }
 
 /** The numbers that every page has. */

@@ -44,13 +44,24 @@ it('At every width from 320 pixels the tiles fill their rows, and their parts st
   }
 })
 
-it('On a phone the first row of the list is within 700 pixels', async () => {
+it('On a phone the first row of the list is within 700 pixels, and everything to touch is 44 pixels high', async () => {
   const options = { storageState: session, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
   const page = await (await browser.newContext(options)).newPage()
   await page.goto(counter.url)
   await charted(page)
   const { y } = (await page.locator('#top tr').first().boundingBox())!
   expect(y).toBeLessThanOrEqual(700)
+  // A finger needs 44 pixels.
+  expect(await page.evaluate(() => matchMedia('(pointer: coarse)').matches)).toBe(true)
+  await page.locator('#chart-options').click()
+  const low = await page
+    .locator('header a, button, .choice a, .tile, .pages a, .panel > a, summary, #find, #top tr')
+    .evaluateAll((all) =>
+      all
+        .filter((part) => part.checkVisibility() && part.getBoundingClientRect().height < 44)
+        .map((part) => `${part.textContent}: ${part.getBoundingClientRect().height}`),
+    )
+  expect(low).toEqual([])
 })
 
 /** The sizes of all text of the pages, in pixels. */

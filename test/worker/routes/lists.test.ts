@@ -98,6 +98,17 @@ describe('The list of a type', () => {
   })
 })
 
+it('A key under which nothing was ever counted has a page without numbers, and with nothing to change', async () => {
+  const open = async (key: string) =>
+    (await worker.fetch(`/counter?type=few&key=${key}`, { headers: { Cookie } })).text()
+  const never = await open('never')
+  expect(never).toContain('Nothing has been counted under this key.')
+  expect(never).not.toMatch(/class="tile"|id="change"/)
+  // Set back to zero, it exists.
+  for (const count of [5, 0]) await worker.api('PUT', '/v1/counters/few/zero', { count })
+  expect(await open('zero')).toMatch(/class="tile".*id="change"/s)
+})
+
 const HOSTILE = [
   '<script>document.title="owned"</script>',
   '"><img src=x onerror="alert(1)">',
