@@ -200,6 +200,18 @@ describe('A page', () => {
     await pollHurried(page, () => page.locator('#table tbody tr').count()).toBe(7)
   })
 
+  it('whose numbers could not be read at first shows them as soon as they can be', async () => {
+    const trouble = '<main id="main" data-page="trouble"><h1>Wrong</h1><p id="trouble">Not now.</p></main>'
+    await page.route('**/', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replace(/<main.*<\/main>/s, trouble)
+      await route.fulfill({ response, body })
+    })
+    await page.goto(counter.url)
+    await pollHurried(page, () => page.locator('.tile').count()).toBe(6)
+    expect(await page.textContent('#message')).toBe('')
+  })
+
   it('has no sideways scroll and no shift of its layout', async () => {
     await page.goto(counter.url)
     await settledNumbers(page)

@@ -112,7 +112,7 @@ async function load(isAsked: boolean): Promise<void> {
     const told = page?.querySelector('#trouble')?.textContent ?? failure
     if (page?.querySelector('#token')) {
       say('Your session has ended. ', element('a', { href: location.href }, 'Sign in again.'))
-    } else say(`${told} These are the last known numbers.`)
+    } else if (main().dataset.zone) say(`${told} These are the last known numbers.`)
     main().ariaBusy = 'false'
     return markOld()
   }

@@ -31,7 +31,7 @@ on('click', '#make-tables', async (button) => {
 // With the time zone, the page after signing in has its days.
 const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
 if (zone !== null) zone.value = TIME_ZONE
-if (document.querySelector('main[data-zone]') !== null) {
+if (document.querySelector('main:is([data-zone], [data-page=trouble])') !== null) {
   startChart()
   startSwapping()
 }

@@ -66,9 +66,9 @@ export function troublePage(at: Site, problem: Problem, requestId: string | null
   return narrowPage(PROBLEMS[problem.code], at, trouble(at, problem, requestId))
 }
 
-/** The main part of a signed-in page whose numbers cannot be read. The script reads the paragraph. */
+/** The main part of a signed-in page whose numbers cannot be read. The script reads the paragraph, and asks again. */
 export function troubleMain(at: Site, problem: Problem, requestId: string | null): Html {
-  return html`<main id="main">\n${trouble(at, problem, requestId)}\n</main>`
+  return html`<main id="main" data-page="trouble">\n${trouble(at, problem, requestId)}\n</main>`
 }
 
 function trouble({ base }: Site, { code, detail, errors }: Problem, requestId: string | null): Html {
