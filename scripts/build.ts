@@ -14,14 +14,15 @@ const PUBLIC = 'dist/public'
 
 const written: string[] = []
 
-const { script, counterScript, style } = await buildDashboard()
+const { script, style } = await buildDashboard()
 await write(
   'src/generated.ts',
   `// Made by \`npm run build\`.
 export const VERSION = '${packageJson.version}'
 /** The files of the dashboard. Their names contain a hash of their contents. */
 export const SCRIPT = '/${script.path}'
-export const COUNTER_SCRIPT = '/${counterScript.path}'
+/** The same file: pages of counters have no script of their own any more. */
+export const COUNTER_SCRIPT = SCRIPT
 export const STYLE = '/${style.path}'
 /** The tables in migrations/vschema.json. */
 export const TABLES = ${JSON.stringify(Object.keys(vschema.tables), null, 2)}
@@ -35,7 +36,7 @@ if (written.length > 0) console.log(`Wrote ${written.join(', ')}`)
 async function writePublic(): Promise<void> {
   // Only now: it imports the Worker, and so src/generated.ts.
   const { buildAssets } = await import('./assets/assets.ts')
-  const files = await buildAssets([script, counterScript, style])
+  const files = await buildAssets([script, style])
   for (const [path, text] of files) await write(join(PUBLIC, path), text)
   for (const entry of await readdir(join(PROJECT, PUBLIC), { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name)

@@ -20,7 +20,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'cli/slotted-counter.ts' },
   { rooms: 'local' },
   { rooms: 'cli' },
-  { rooms: 'src/browser', only: 'src/chart-shapes.ts src/periods.ts src/units.ts src/visible-key.ts' },
+  { rooms: 'src/browser', only: 'src/visible-key.ts' },
   // This repository's Worker, the counter as a library, and the ways into it: HTTP, calls, a queue, cron triggers.
   { rooms: 'src/index.ts' },
   { rooms: 'src/slotted-counter.ts', packages: 'hono' },
@@ -44,7 +44,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/counters' },
   {
     rooms:
-      'src/bounded-map.ts src/chart-shapes.ts src/hit-reasons.ts src/log.ts src/periods.ts src/schemas.ts src/units.ts src/visible-key.ts',
+      'src/bounded-map.ts src/csv.ts src/hit-reasons.ts src/log.ts src/periods.ts src/schemas.ts src/units.ts src/visible-key.ts',
   },
   { rooms: 'src/database', packages: '@planetscale/database' },
   { rooms: 'src/generated.ts' },

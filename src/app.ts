@@ -8,10 +8,10 @@ import { basePathOf, belowBasePath } from './http/url.ts'
 import { isolateOf } from './isolate.ts'
 import { badges, countingBadges } from './routes/badge.ts'
 import { deletion, imports, merging, renaming, repairing, set } from './routes/changes.ts'
-import { check, firstRun } from './routes/check.ts'
+import { check } from './routes/check.ts'
 import { exports, search, top } from './routes/counter-lists.ts'
 import { counter, counterHistory, counters, typeHistory, typeTotal } from './routes/counters.ts'
-import { dashboard, troubleResponse } from './routes/dashboard.ts'
+import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/download.ts'
 import { hit } from './routes/hit.ts'
 import { charts } from './routes/images.ts'
@@ -24,6 +24,7 @@ import { shown } from './routes/shown.ts'
 import { stats } from './routes/stats.ts'
 import { health, metrics, status } from './routes/status.ts'
 import { Problem } from './service/problem.ts'
+import { troubleResponse } from './views/frame.ts'
 import { isLocalHost, isLoopback } from './visits/network.ts'
 
 /** All routes. */
@@ -58,7 +59,6 @@ const ROUTES = [
   charts,
   countingBadges,
   dashboard,
-  firstRun,
   check,
   numbers,
   reference,

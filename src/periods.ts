@@ -29,6 +29,10 @@ export interface View {
   find: string
   /** The units of the chart, if they are not those of the period. */
   by: '' | ChartUnit
+  /** How the list is sorted, if not by its counts: by those of the other type, or by their change. */
+  sort: '' | 'also' | 'change'
+  /** The page of the list, from 1; 0: only its first rows. */
+  page: number
   /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
   show: '' | 'also' | 'both'
 }
@@ -44,7 +48,7 @@ export function viewOf(search: string): View {
   const given = (name: string) => query.get(name) ?? ''
   const among = <Value extends string>(name: string, ...values: readonly Value[]) =>
     values.find((value) => value === given(name))
-  const [from, to] = [given('from'), given('to')]
+  const [from, to] = [given('from'), given('to')].sort() as [string, string]
   const isCustom = isDay(from) && isDay(to)
   return {
     period: isCustom ? 'custom' : (among('period', ...PERIOD_NAMES) ?? '30d'),
@@ -52,6 +56,15 @@ export function viewOf(search: string): View {
     to: isCustom ? to : '',
     find: given('find'),
     by: among('by', ...CHART_UNIT_NAMES) ?? '',
+    sort: among('sort', 'also', 'change') ?? '',
+    page: /^[1-9]$/.test(given('page')) ? Number(given('page')) : 0,
     show: among('show', 'also', 'both') ?? '',
   }
+}
+
+/** The query of an address that asks for a view: `viewOf` reads it. */
+export function viewQuery({ period, from, to, find, by, sort, page, show }: View): Record<string, string> {
+  const usual = period === 'custom' || period === '30d'
+  const all = { period: usual ? '' : period, from, to, find, by, sort, page: page === 0 ? '' : String(page), show }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
 }

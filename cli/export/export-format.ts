@@ -1,4 +1,4 @@
-import { toCsv } from '../../src/browser/dashboard/csv.ts'
+import { toCsv } from '../../src/csv.ts'
 
 /** One row of an export. */
 export interface ExportedRow {

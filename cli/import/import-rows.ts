@@ -1,4 +1,4 @@
-import { unescapeFormulas } from '../../src/browser/dashboard/csv.ts'
+import { unescapeFormulas } from '../../src/csv.ts'
 import { dayOf, isCount } from './cell-values.ts'
 import { readCsvRecords } from './csv-records.ts'
 import type { InputText } from './input-text.ts'

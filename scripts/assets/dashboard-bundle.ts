@@ -14,11 +14,9 @@ export interface DashboardFile {
 
 /** Builds the dashboard's files. The same sources, libraries and esbuild give the same files. */
 export async function buildDashboard(): Promise<Record<'script' | 'counterScript' | 'style', DashboardFile>> {
-  return {
-    script: await bundle('dashboard/pages.ts', 'js'),
-    counterScript: await bundle('dashboard/counter-page.ts', 'js'),
-    style: await bundle('dashboard/style.css', 'css'),
-  }
+  const script = await bundle('dashboard/pages.ts', 'js')
+  // Pages of counters have no script of their own any more.
+  return { script, counterScript: script, style: await bundle('dashboard/style.css', 'css') }
 }
 
 /** Builds the script of the documentation. */

@@ -26,8 +26,9 @@ import {
   MAX_LABEL,
   parseColor,
   SVG_HEADERS,
-  showCount,
+  showCompact,
 } from '../views/badge.ts'
+import { showCount } from '../views/english.ts'
 import {
   answerImage,
   answersOf,
@@ -150,7 +151,8 @@ function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
   return {
     label: query.label ?? type.unit,
     message:
-      showCount(count, { compact: query.compact === 'true' }) + (query.period === 'all' ? '' : `/${query.period}`),
+      (query.compact === 'true' ? showCompact(count) : showCount(count)) +
+      (query.period === 'all' ? '' : `/${query.period}`),
     color: query.color ?? 'blue',
     labelColor: query.label_color ?? 'grey',
     style: query.style,

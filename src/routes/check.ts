@@ -2,24 +2,19 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type CounterType, windowOf } from '../config/counter-types.ts'
 import { pageKey } from '../counters/keys/key-address.ts'
-import { countIn, readCounters } from '../counters/read/read-counters.ts'
-import { findCounters } from '../counters/read/search.ts'
-import { toJsonNumber } from '../database/values.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
-import { authorize, checkTypes } from '../http/authorization.ts'
-import { callerOf, finished } from '../http/caller.ts'
+import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
-import { pathType, readQuery } from '../http/url.ts'
+import { readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
-import { type Isolate, rollUpNow } from '../isolate.ts'
 import { choice } from '../openapi/fields.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { checkPage } from '../views/dashboard/plain-pages.ts'
+import { guarded, page, siteOf } from '../views/frame.ts'
 import { isLocalHost } from '../visits/network.ts'
-import { guarded, siteOf } from './dashboard.ts'
 
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
@@ -36,8 +31,8 @@ const checkQuery = () => ({
 export const check = (app: HonoApp) =>
   app
     .get('/check', guarded, (c) => {
-      const { type = 'page_view', page = '' } = c.req.query()
-      return c.html(checkPage(siteOf(c), { type, page }), 200, NO_STORE)
+      const { type = 'page_view', page: address = '' } = c.req.query()
+      return page(c, checkPage(siteOf(c), { type, page: address }))
     })
     .post('/check', async (c) => {
       const asked = readQuery(c.req.url, checkQuery)
@@ -135,37 +130,4 @@ function pageAt(typed: string): URL | undefined {
   const text = typed.includes('://') ? typed : `https://${typed}`
   const isWeb = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text)
   return isWeb ? new URL(text) : undefined
-}
-
-const firstRunQuery = () => ({ type: v.string() })
-
-/**
- * What the dashboard waits for while a type has no numbers: its first counter, which is rolled up at once, or why the latest hit did
- * not count. No hit has to look for it. It has no contract, as `/numbers`.
- */
-export const firstRun = (app: HonoApp) =>
-  app.post('/first-run', async (c) => {
-    await authorize(c, 'read')
-    const { type: name } = readQuery(c.req.url, firstRunQuery)
-    const type = pathType(c, name)
-    checkTypes(c, name)
-    const { db, isolate } = callerOf(c)
-    const { counters } = await findCounters(db, type, { prefix: '', after: null, limit: 1 })
-    const [reading] = await readCounters(db, counters)
-    // A name is stored before its counter counts.
-    const isCounted =
-      reading !== undefined && (reading.rolledUpAt !== null || reading.pending !== 0n || reading.total !== 0n)
-    if (reading?.rolledUpAt === null && reading.pending !== 0n) {
-      await finished(c, rollUpNow(isolate, new Date()))
-    }
-    const first = isCounted ? { key: counters[0]!.name, count: toJsonNumber(countIn(reading)) } : null
-    return c.json({ first, refused: refusedHit(isolate, type) }, 200, NO_STORE)
-  })
-
-/** The latest hit that this isolate ignored, in words. */
-function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {
-  const hit = ignoredHits.get(name)
-  if (hit === undefined) return ''
-  const { cause, advice } = HIT_REASONS[hit.reason]
-  return `A hit${hit.origin === null ? '' : ` from ${hit.origin}`} was not counted. ${cause} ${advice}`
 }

@@ -1,13 +1,15 @@
 import type { Context } from 'hono'
-import { createMiddleware } from 'hono/factory'
+import type { CounterType } from '../config/counter-types.ts'
 import { ConfigurationError } from '../config/read-settings.ts'
+import { knownTimeZone } from '../counters/history/history-range.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { type Migration, readPending } from '../database/migrations.ts'
+import { HIT_REASONS } from '../hit-reasons.ts'
 import { ownerTokenProblems, recognize } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import {
   endSession,
   isFromOwnPage,
-  isMarked,
   keepVisitorZone,
   sessionToken,
   setMark,
@@ -16,31 +18,30 @@ import {
 } from '../http/cookies.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
-import { answerTo, problemResponse } from '../http/problem-response.ts'
-import { basePathOf, publicPath } from '../http/url.ts'
+import { answerTo } from '../http/problem-response.ts'
+import { publicPath } from '../http/url.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
+import { viewOf } from '../periods.ts'
+import { counterNumbers, typeNumbers } from '../service/page-numbers.ts'
 import { Problem } from '../service/problem.ts'
 import { includes, type Token } from '../tokens.ts'
-import { counterPage } from '../views/dashboard/counter.ts'
-import type { Html, Site, Viewer } from '../views/dashboard/layout.ts'
-import { overviewPage } from '../views/dashboard/overview.ts'
-import {
-  noCounterPage,
-  noTypePage,
-  type SignIn,
-  setupPage,
-  signInPage,
-  troublePage,
-} from '../views/dashboard/plain-pages.ts'
-import { includedNumbers, typesOf } from './numbers.ts'
+import { chartCsv, listCsv } from '../views/csv-files.ts'
+import { counterMain } from '../views/dashboard/counter.ts'
+import type { Viewer } from '../views/dashboard/layout.ts'
+import { FIRST_ROWS, overviewMain, ROWS_OF_PAGE } from '../views/dashboard/overview.ts'
+import { noCounterPage, noTypePage, setupPage } from '../views/dashboard/plain-pages.ts'
+import { guarded, page, pageOfNumbers, signIn, viewerOf } from '../views/frame.ts'
+import { visibleKey } from '../visible-key.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
+/** The most rows of a file. */
+const MAX_SAVED = 1_000
 
 /** Pages of the dashboard, without the base path. `next` must be one, so that signing in cannot lead to another site. */
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
-/** The dashboard's pages. Their scripts use `/numbers` and the API with the session. */
+/** The dashboard's pages. Their script fetches them again, and shows what has changed. */
 export function dashboard(app: HonoApp): void {
   app.get('/', guarded, async (c) => {
     const viewer = await viewerOf(c)
@@ -50,14 +51,20 @@ export function dashboard(app: HonoApp): void {
     const wrongToken = viewer === null ? ownerTokenProblems(c) : []
     if (wrongToken.length > 0) throw new ConfigurationError(wrongToken)
     if (viewer === null) return signIn(c, 200, { notReady: (await pendingMigrations(c)).length > 0 })
+    const pending = await pendingMigrations(c)
+    if (pending.length > 0) return page(c, setupPage(viewer, pending))
     const wanted = c.req.query('type') ?? viewer.types[0]?.name
     const type = viewer.types.find(({ name }) => name === wanted)
-    // Started before the tables are known to exist: they nearly always do.
-    const numbers = type && includedNumbers(c, { type, types: viewer.types })
-    const pending = await pendingMigrations(c)
-    if (pending.length > 0) return page(c, 200, setupPage(viewer, pending))
-    if (type === undefined || numbers === undefined) return unknownType(c, viewer, wanted ?? '')
-    return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
+    if (type === undefined) return unknownType(c, viewer, wanted ?? '')
+    const { view, csv, ...source } = sourceOf(c)
+    if (csv === 'chart') return file(c, chartCsv([type.name], (await typeNumbers(source, type, viewer.types)).chart))
+    if (csv === 'list') return file(c, listCsv(type, view.find, await typeNumbers(source, type, viewer.types)))
+    return pageOfNumbers(c, viewer, { title: type.title, type }, async () => {
+      const numbers = await typeNumbers(source, type, viewer.types)
+      const { origin } = new URL(c.req.url)
+      const refused = refusedHit(c.get('isolate'), type)
+      return { main: overviewMain({ viewer, type, view, numbers, origin, refused }), asOf: numbers.asOf }
+    })
   })
 
   // The key is in the query, because a path cannot contain every key.
@@ -66,12 +73,17 @@ export function dashboard(app: HonoApp): void {
     if (viewer === null) return signIn(c, 200)
     const { type: wanted, key } = c.req.query()
     if (wanted === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
-      return page(c, 404, noCounterPage(viewer))
+      return page(c, noCounterPage(viewer), 404)
     }
     const type = viewer.types.find(({ name }) => name === wanted)
     if (type === undefined) return unknownType(c, viewer, wanted)
-    const numbers = includedNumbers(c, { type, key, types: viewer.types })
-    return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
+    const { view, csv, ...source } = sourceOf(c)
+    const read = () => counterNumbers(source, { type, key, types: viewer.types })
+    if (csv === 'chart') return file(c, chartCsv([type.name, key], (await read()).chart))
+    return pageOfNumbers(c, viewer, { title: visibleKey(key), type }, async () => {
+      const numbers = await read()
+      return { main: counterMain(viewer, type, key, view, numbers), asOf: numbers.asOf }
+    })
   })
 
   app.get('/login', (c) => c.redirect(publicPath(c, '/'), 302))
@@ -109,38 +121,44 @@ export function dashboard(app: HonoApp): void {
   })
 }
 
-/** Headers of pages: they load only their own files, and no other site may frame them. */
-const PAGE_HEADERS = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  // With no-referrer, browsers send forms with the origin "null".
-  'Referrer-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
+/** What the address of a page asks for, and how it is read. The script adds the browser's time zone, which a cookie then keeps. */
+function sourceOf(c: Context<AppEnv>) {
+  const view = viewOf(new URL(c.req.url).search)
+  const csv = c.req.query('csv')
+  const tz = zoneOf(c.req.query('tz')) ?? zoneOf(visitorZone(c)) ?? 'UTC'
+  if (c.req.query('tz') !== undefined) keepVisitorZone(c, tz)
+  const [skip, rows] =
+    csv === 'list' ? [0, MAX_SAVED] : view.page === 0 ? [0, FIRST_ROWS] : [(view.page - 1) * ROWS_OF_PAGE, ROWS_OF_PAGE]
+  return { caller: callerOf(c), asked: { ...view, tz, skip, rows }, now: new Date(), isPublic: false, view, csv }
 }
 
-/** Adds the headers of pages. */
-export const guarded = createMiddleware<AppEnv>(async (c, next) => {
-  await next()
-  for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
-})
+function zoneOf(name = ''): string | undefined {
+  try {
+    return knownTimeZone(name).name
+  } catch {
+    return undefined
+  }
+}
+
+function file(c: Context<AppEnv>, { name, text }: ReturnType<typeof chartCsv>): Response {
+  return c.body(text, 200, {
+    'Cache-Control': 'no-store',
+    'Content-Type': 'text/csv; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name}"`,
+  })
+}
 
 function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
   const isHidden = viewer.configured.some((type) => type.name === name)
-  return page(c, isHidden ? 403 : 404, noTypePage(viewer, name, isHidden))
+  return page(c, noTypePage(viewer, name, isHidden), isHidden ? 403 : 404)
 }
 
-/** Where the pages of this Worker are. */
-export function siteOf(c: Context<AppEnv>): Site {
-  // Without settings there is no isolate.
-  const isolate = c.get('isolate') as Isolate | undefined
-  return { base: basePathOf(c.env), site: isolate?.config.site ?? 'Slotted Counter' }
-}
-
-function pageOf(c: Context<AppEnv>): string {
-  return c.req.path + new URL(c.req.url).search
+/** The latest hit that this isolate ignored, in words. */
+function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {
+  const hit = ignoredHits.get(name)
+  if (hit === undefined) return ''
+  const { cause, advice } = HIT_REASONS[hit.reason]
+  return `A hit${hit.origin === null ? '' : ` from ${hit.origin}`} was not counted. ${cause} ${advice}`
 }
 
 /** A form of one of our own pages, and the page to show next. */
@@ -151,68 +169,10 @@ async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; ne
   return { form, next: OWN_PATH.test(next) ? next : '/' }
 }
 
-/** What the signed-in user may see and do; `null` if nobody is signed in. */
-export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
-  const token = await sessionToken(c)
-  if (token === null || !includes(token.scope, 'read')) return null
-  return {
-    ...siteOf(c),
-    types: typesOf(c, token),
-    configured: [...c.get('isolate').config.types.values()],
-    ofAllTypes: token.types === null,
-    mayChange: includes(token.scope, 'manage'),
-    marked: isMarked(c),
-    next: pageOf(c),
-  }
-}
-
-function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, shown: Partial<SignIn> = {}) {
-  const type = c.get('isolate').config.types.get(c.req.query('type') ?? '')
-  const about: SignIn = {
-    next: pageOf(c),
-    ...shown,
-    ...siteOf(c),
-    // Signing out makes the browser forget its time zone, but not the end of a session.
-    ended: c.req.method === 'GET' && visitorZone(c) !== undefined,
-    ...(type?.publicPage && { publicType: type }),
-  }
-  return page(c, status, signInPage(about))
-}
-
-export function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 404 | 429, content: Html) {
-  c.header('Cache-Control', 'no-store')
-  return c.html(content, status)
-}
-
-/** Sends a page at once, and its numbers once they are read: a browser starts with the page meanwhile. */
-function pageWithNumbers(c: Context<AppEnv>, content: Html, numbers: Promise<string>): Response {
-  const encoder = new TextEncoder()
-  const body = new ReadableStream({
-    async start(stream) {
-      const text = String(await content)
-      const end = text.lastIndexOf('</body>')
-      stream.enqueue(encoder.encode(text.slice(0, end)))
-      stream.enqueue(encoder.encode((await numbers) + text.slice(end)))
-      stream.close()
-    },
-  })
-  return c.body(body, 200, { 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=UTF-8' })
-}
-
 /** Another site must not be able to sign a browser in or out. */
 function checkOwnPage(c: Context<AppEnv>): void {
   if (isFromOwnPage(c)) return
   throw new Problem('cross_site_request', `Use the form on the dashboard, at the path ${publicPath(c, '/')}.`)
-}
-
-/** Answers with a problem: a page for people, a problem document for programs. */
-export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response | Promise<Response> {
-  // Browsers ask for HTML when somebody opens an address. The API answers programs in any case.
-  const isForPerson = !c.req.path.startsWith('/v1/') && (c.req.header('Accept') ?? '').includes('text/html')
-  if (!isForPerson) return problemResponse(c, problem)
-  const { status, headers } = answerTo(problem)
-  const page = troublePage(siteOf(c), problem, status >= 500 ? c.get('requestId') : null)
-  return c.html(page, status, { ...PAGE_HEADERS, ...headers })
 }
 
 /** Milliseconds that a page waits for the database. */

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
+import { dayText } from '../counters/calendar.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
@@ -13,7 +14,7 @@ import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/histor
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { drawBadge, refusalText, SVG_HEADERS } from '../views/badge.ts'
-import { drawChart } from '../views/chart-svg.ts'
+import { drawChartImage } from '../views/chart.ts'
 
 /** An old image is better than none. */
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
@@ -158,5 +159,6 @@ export const charts = images('/chart/:type/*', ['svg'], async (c, { type, counte
   const { period } = readQuery(c.req.url, chartQuery, true)
   const of = counter ?? { prefix: listedPrefix(type, readQuery(c.req.url, totalChartQuery, true).prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
-  return drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
+  const points = starts.map((at, index) => ({ start: new Date(at).toISOString(), count: counts[index]! }))
+  return drawChartImage(type, { by: CHART_PERIODS[period].by, points }, dayText(Date.now()))
 })

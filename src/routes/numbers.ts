@@ -1,23 +1,34 @@
-import type { Context } from 'hono'
+import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
+import { MAX_RANKED } from '../counters/history/ranking.ts'
+import { toJson } from '../database/values.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
-import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
-import type { AppEnv, HonoApp } from '../http/hono.ts'
-import { logFailure } from '../http/problem-response.ts'
+import { keepVisitorZone } from '../http/cookies.ts'
+import type { HonoApp } from '../http/hono.ts'
 import { revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
-import { openConfigured } from '../isolate.ts'
-import { viewOf } from '../periods.ts'
+import { choice, limitField } from '../openapi/fields.ts'
+import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../periods.ts'
 import type { Caller } from '../service/caller.ts'
 import { configuredType } from '../service/named-counters.ts'
-import { Problem, problemOf } from '../service/problem.ts'
-import type { Token } from '../tokens.ts'
-import { numbersElement } from '../views/dashboard/shown-numbers.ts'
-import { type AskedNumbers, counterNumbers, DEFAULT_ROWS, numbersQuery, typeNumbers } from './numbers/page-numbers.ts'
+import { type AskedNumbers, counterNumbers, typeNumbers } from '../service/page-numbers.ts'
+import { Problem } from '../service/problem.ts'
+import { typesOf } from '../views/frame.ts'
 
-/** Milliseconds for which a page waits for the numbers that it comes with. */
-const INCLUDED_DEADLINE_MS = 1_000
+const DEFAULT_ROWS = 10
+
+const numbersQuery = () => ({
+  type: v.string(),
+  key: v.optional(v.string()),
+  period: v.optional(choice([...PERIOD_NAMES, 'custom']), '30d'),
+  from: v.optional(v.string(), ''),
+  to: v.optional(v.string(), ''),
+  by: v.optional(choice(CHART_UNIT_NAMES)),
+  tz: v.optional(v.string(), 'UTC'),
+  find: v.optional(v.string(), ''),
+  rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
+})
 
 /** A page of the dashboard: of a type, or of the counter of a key. `types` are those that the visitor may see. */
 interface Page {
@@ -33,41 +44,20 @@ interface Page {
 export const numbers = (app: HonoApp) =>
   app.get('/numbers', revalidated, async (c) => {
     await authorize(c, 'read')
-    const { type: name, key, ...asked } = readQuery(c.req.url, numbersQuery)
+    const { type: name, key, by = '', ...asked } = readQuery(c.req.url, numbersQuery)
     const type = configuredType(c.get('isolate'), name)
     if (type === undefined)
       throw new Problem('unknown_type', 'This type is not counted any more. Choose another one above.')
     checkTypes(c, name)
-    const answer = await pageNumbers({ type, key, types: typesOf(c, c.get('token')!) }, callerOf(c), asked)
+    const answer = await pageNumbers({ type, key, types: typesOf(c, c.get('token')!) }, callerOf(c), {
+      ...asked,
+      by,
+      sort: '',
+      skip: 0,
+    })
     keepVisitorZone(c, asked.tz)
-    return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
+    return c.body(toJson(answer), 200, { 'Cache-Control': 'private, no-cache', 'Content-Type': 'application/json' })
   })
-
-/** The types that a token may see. */
-export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
-  return [...c.get('isolate').config.types.values()].filter(({ name }) => types?.has(name) ?? true)
-}
-
-/**
- * The element with the numbers of a page, by the query of its address and its visitor's last time zone. Empty if that is unknown, or
- * if they cannot be read soon: the page then asks for them, and reports the problem. It never fails.
- */
-export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<string> {
-  const tz = visitorZone(c)
-  if (tz === undefined) return ''
-  const { by, ...view } = viewOf(new URL(c.req.url).search)
-  // An attempt without retries, which would keep the page from being seen at all.
-  const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
-  try {
-    const asked = { ...view, by: by || undefined, tz, rows: DEFAULT_ROWS }
-    return numbersElement(tz, await pageNumbers(page, { ...callerOf(c), db }, asked))
-  } catch (error) {
-    // The page has been sent in part, so it is too late for an error.
-    const problem = problemOf(error)
-    if (problem.code === 'internal_error') logFailure(c, problem)
-    return ''
-  }
-}
 
 function pageNumbers({ type, key, types }: Page, caller: Caller, asked: AskedNumbers) {
   const source = { caller, asked, now: new Date(), isPublic: false }

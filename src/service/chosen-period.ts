@@ -5,10 +5,10 @@ import type { TimeZone } from '../counters/history/time-zone.ts'
 import type { ChartUnit, PeriodName } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
 
-/** The most days of a custom period: from the first day of its predecessor on, there are 2,000, the most of a history. */
+/** The most days of a custom period by days: from the first day of its predecessor on, there are 2,000, the most of a history. */
 const MAX_CUSTOM_DAYS = 999
-/** The most months that a period of all time begins before the present one. */
-const MAX_MONTHS = 240
+/** The first day that can be asked for: all time begins there. */
+export const FIRST_DAY = Date.UTC(1975)
 /** Up to this many days, a period is shown by hours. */
 const MAX_DAYS_BY_HOUR = 2
 
@@ -33,8 +33,8 @@ export interface Comparison {
 }
 
 /**
- * Finds a period and its predecessor: as many days before, for seven days and more the fewest whole weeks that are as long. So
- * the same days of the week are compared. Months are compared with those of the year before.
+ * Finds a period and its predecessor: the fewest whole weeks earlier that are as long, so that the same days of the week are compared.
+ * Months are compared with those of the year before.
  * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20; `by`: units other than
  *   the period's own. A period by hours has no others, and neither has all time, which has too many days
  * @throws {InvalidInput} of field `from`, `to` or `tz`
@@ -53,7 +53,7 @@ export function chosenPeriod(
   const zone = knownTimeZone(timeZone)
   const today = zone.dateAt(now.getTime())
   if (name === '12m' || name === 'all') {
-    const first = monthsLater(today, name === '12m' ? -11 : -MAX_MONTHS + 1)
+    const first = name === '12m' ? monthsLater(today, -11) : FIRST_DAY
     const yearBefore = (date: number) => monthsLater(date, -12) + (new Date(date).getUTCDate() - 1) * DAY_MS
     const shown = name === 'all' ? 'month' : (by ?? 'month')
     const unit = shown === 'month' ? 'month' : 'day'
@@ -62,9 +62,11 @@ export function chosenPeriod(
   const [first, last] = daysOf(name, today, from, to)
   if (first > last) throw new InvalidInput('from', 'must be a day up to today, and not after "to"')
   const days = (last - first) / DAY_MS + 1
-  if (days > MAX_CUSTOM_DAYS) throw new InvalidInput('from', `must be at most ${MAX_CUSTOM_DAYS} days before "to"`)
+  if (days > MAX_CUSTOM_DAYS) {
+    return periodOf('month', 'month', zone, [monthsLater(first, 0), monthsLater(last, 1)], null)
+  }
   const byHour = days <= MAX_DAYS_BY_HOUR
-  const shift = (days < 7 ? days : Math.ceil(days / 7) * 7) * DAY_MS
+  const shift = Math.ceil(days / 7) * 7 * DAY_MS
   const [shown, unit] = byHour ? (['hour', 'hour'] as const) : ([by ?? 'day', 'day'] as const)
   return periodOf(shown, unit, zone, [first, last + DAY_MS], (date) => date - shift)
 }
@@ -134,6 +136,6 @@ export function comparedSpans(
 
 function dateOf(field: 'from' | 'to', text = ''): number {
   const at = midnightOf(text)
-  if (at >= Date.UTC(1975) && at < Date.UTC(2100)) return at
+  if (at >= FIRST_DAY && at < Date.UTC(2100)) return at
   throw new InvalidInput(field, 'must be a date such as 2026-11-20, in the years 1975 to 2099')
 }

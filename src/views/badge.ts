@@ -142,9 +142,8 @@ function isBright(paint: string): boolean {
   return Number(((red * 299 + green * 587 + blue * 114) / 255_000).toFixed(2)) > 0.69
 }
 
-/** All digits, or compact ("1.2k"). Compact counts are truncated: no badge says 1M before the count reaches a million. */
-export function showCount(count: bigint, { compact = false } = {}): string {
-  if (!compact) return new Intl.NumberFormat('en').format(count)
+/** A count in short: "1.2k". Truncated: no badge says 1M before the count reaches a million. */
+export function showCompact(count: bigint): string {
   const format = { notation: 'compact', maximumFractionDigits: 1, roundingMode: 'trunc' } as const
   // The SI prefix for a thousand is a lower-case k; Intl writes a capital K.
   return new Intl.NumberFormat('en', format).format(count).replace('K', 'k')

@@ -21,7 +21,7 @@ describe('nothing is wrong for those who are signed in, light and dark, from 320
     [
       'a type, with other days to choose',
       '/?from=2026-01-01&to=2026-01-02',
-      (page) => page.getByLabel('From').waitFor(),
+      (page) => page.locator('#other-days').click(),
     ],
     ['a search with results', '/', (page) => search(page, '/blog')],
     ['a search without results', '/', (page) => search(page, 'nothing')],
@@ -50,6 +50,6 @@ async function search(page: Page, prefix: string): Promise<void> {
 async function sessionEnded(page: Page): Promise<void> {
   await charted(page)
   await page.context().clearCookies()
-  await page.getByRole('button', { name: 'Today' }).click()
+  await page.getByRole('link', { name: 'Today' }).click()
   await page.getByText('Your session has ended.').waitFor()
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, signedIn, signedInWithoutTables } from './open-dashboard.ts'
+import { charted, counterUrl, signedIn, signedInWithoutTables } from './open-dashboard.ts'
 import { counterOfFile, startCounter, TOKEN } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
@@ -46,7 +46,7 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Tab')
     expect(await focused(page)).toBe('Set to 99')
     await page.keyboard.press('Enter')
-    await expect.poll(() => page.textContent('#figure-all')).toBe('99')
+    await expect.poll(() => page.textContent('#tile-all b')).toBe('99')
     await tabTo(page, 'Delete …')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
@@ -71,7 +71,7 @@ describe('with the keyboard alone', () => {
     const page = await signedIn(context, counter)
     for (const url of [counter.url, counterUrl(counter, 'page_view', '/focus')]) {
       await page.goto(url)
-      await page.waitForSelector('.chart svg')
+      await charted(page)
       const seen = new Set<string>()
       for (let i = 0; i < 60; i++) {
         await page.keyboard.press('Tab')

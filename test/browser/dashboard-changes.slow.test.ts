@@ -45,7 +45,7 @@ afterEach(async () => {
 const dialog = () => page.getByRole('dialog')
 const button = (name: string) => page.getByRole('button', { name, exact: true })
 const confirm = (name: string) => dialog().getByRole('button', { name }).click()
-const done = (text: string | RegExp) => expect.poll(() => page.textContent('#done')).toMatch(text)
+const done = (text: string | RegExp) => expect.poll(() => page.textContent('#message')).toMatch(text)
 const message = (text: string | RegExp) => expect.poll(() => page.textContent('#move-message')).toMatch(text)
 const openForms = () => page.locator('#change > summary').click()
 /** Counts a page with its visitors and readers. */
@@ -76,7 +76,7 @@ describe('Renaming', () => {
     const [[views, visitors]] = (await countsOf('/pricing')) as [[number, number, number]]
     await open('page_view', '/pricing', '&period=7d')
     await settledNumbers(page)
-    const sum = await page.textContent('#history-sum')
+    const sum = await page.textContent('#chart-sum')
     await ask('Rename …', '/prices')
     await dialog().waitFor()
     const numbers = [`count of ${whole(views)}`, `Visitors \\(${whole(visitors)}\\) and Readers \\(7\\) too`]
@@ -89,9 +89,9 @@ describe('Renaming', () => {
       [0, 0, 0],
       [views, visitors, 7],
     ])
-    await shows(page, '#history-sum', sum!)
+    await shows(page, '#chart-sum', sum!)
     // It has the focus, so that screen readers read it.
-    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('done')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('message')
   })
 
   it('leaves them alone if the box is not ticked, which it is again for the next question', async () => {
@@ -211,8 +211,8 @@ describe('Setting', () => {
     await page.waitForSelector('main[data-page=overview]')
     await page.goBack()
     await page.waitForSelector('main[data-page=counter]')
-    await shows(page, '#figure-all', /^−?-?9,007,199,254,740,991$/)
-    expect(await page.textContent('#done')).toBe('')
+    await shows(page, '#tile-all b', /^−?-?9,007,199,254,740,991$/)
+    expect(await page.textContent('#message')).toBe('')
   })
 })
 
@@ -287,7 +287,7 @@ describe('Deleting', () => {
     expect(await countsOf('/jobs', '/faq')).toEqual([[1, 0, 0], other])
     await page.reload()
     await page.waitForSelector('main[data-page=overview]')
-    expect(await page.textContent('#done')).toBe('')
+    expect(await page.textContent('#message')).toBe('')
   })
 
   it('with a token that may not change one of the types says so, and leaves them all', async () => {

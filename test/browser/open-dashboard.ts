@@ -31,7 +31,10 @@ export async function signedInWithoutTables(context: BrowserContext, counter: Co
 }
 
 /** Opens the menu in the header. */
-export const openMenu = (page: Page) => page.getByRole('button', { name: 'Menu' }).click()
+export async function openMenu(page: Page): Promise<void> {
+  // A page that is gone back to may have it open.
+  if ((await page.locator('#menu:popover-open').count()) === 0) await page.getByRole('button', { name: 'Menu' }).click()
+}
 
 /** The cookies of a signed-in browser. */
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
@@ -118,41 +121,29 @@ export const shows = (page: Page, selector: string, text: string | RegExp) =>
   pollHurried(page, () => page.textContent(selector)).toMatch(text)
 
 /** Waits until a page shows what it was asked for. */
-export const settledNumbers = (page: Page) =>
-  expect.poll(() => page.locator('.stale, [aria-busy=true]').count()).toBe(0)
+export const settledNumbers = (page: Page) => expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
 
-/** Waits until a page shows its chart. */
+/** Waits until the script has taken over the chart of a page. */
 export async function charted(page: Page): Promise<void> {
-  await page.waitForSelector('.chart svg')
+  await page.waitForSelector('#chart[role=slider]')
 }
 
-/** Chooses another period, whose numbers do not come: those of the one before stay, dimmed. */
+/** The link to a period. */
+export const period = (page: Page, name: string) => page.locator('.tiles').getByRole('link', { name })
+
+/** Chooses another period, whose numbers do not come: those of the one before stay. */
 export async function goOffline(page: Page): Promise<void> {
   await charted(page)
   await page.context().setOffline(true)
-  await page.getByRole('button', { name: 'Today' }).click()
-  await page.locator('#history-message', { hasText: 'You are offline' }).waitFor()
+  await period(page, 'Today').click()
+  await page.getByText('You are offline.').waitFor()
 }
 
 /** Opens every section of a page, the table of the chart, and the menu. */
 export async function openAll(page: Page): Promise<void> {
-  await openTable(page)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
     document.querySelector<HTMLElement>('#menu')?.showPopover()
-  })
-}
-
-/** Opens the table below the chart, and reads its rows like `tableRows`. */
-export async function chartRows(page: Page): Promise<string[]> {
-  await openTable(page)
-  await page.waitForSelector('#history-rows tr')
-  return tableRows(page, '#history-rows')
-}
-
-async function openTable(page: Page): Promise<void> {
-  await page.locator('#history-table[aria-expanded=false]').evaluateAll((buttons: HTMLElement[]) => {
-    for (const button of buttons) button.click()
   })
 }
 

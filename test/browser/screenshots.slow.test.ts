@@ -4,7 +4,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { fillSampleSite, SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { loadedImages, sessionOf } from './open-dashboard.ts'
+import { charted, loadedImages, sessionOf, settledNumbers } from './open-dashboard.ts'
 import { startCounter } from './shipped-worker.ts'
 import { startDemo } from './test-site.ts'
 
@@ -41,9 +41,9 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
       const where = { locale: 'en-GB', timezoneId: 'Europe/Berlin', storageState }
       const page = await (await browser.newContext({ ...where, ...options })).newPage()
       await page.goto(counter.url + path)
-      if (range !== undefined) await page.getByRole('button', { name: range }).click()
-      await page.waitForSelector('.chart svg')
-      await expect.poll(() => page.locator('.stale').count()).toBe(0)
+      if (range !== undefined) await page.getByRole('link', { name: range }).click()
+      await charted(page)
+      await settledNumbers(page)
       await expect.poll(() => page.locator('#state').getAttribute('data-state')).not.toBe('unknown')
       await take(page, name, { origin: counter.url, mostBytes: 200_000, clip: wholeCards })
     }

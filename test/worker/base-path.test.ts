@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { COUNTER_SCRIPT, STYLE } from '../../src/generated.ts'
+import { SCRIPT, STYLE } from '../../src/generated.ts'
 import { SAME_SITE } from '../harness/sign-in.ts'
 import { sharedWorker, TestWorker, TOKEN } from '../harness/worker.ts'
 
@@ -103,7 +103,7 @@ describe('the dashboard under a base path', () => {
     }
     const page = await (await open('/counter?type=page_view&key=a')).text()
     expect(page).toContain('data-base="/my/counter"')
-    for (const file of [COUNTER_SCRIPT, STYLE]) expect(page).toContain(`="/my/counter${file}"`)
+    for (const file of [SCRIPT, STYLE]) expect(page).toContain(`="/my/counter${file}"`)
     expect((await open('/v1/status')).status).toBe(200)
     expect(strayLinks(await (await open('/?type=nothing')).text())).toEqual([])
     expect((await worker.fetch('/my/counter/login')).headers.get('Location')).toBe('/my/counter/')

@@ -1,87 +1,128 @@
-import type { View } from '../../periods.ts'
-import type { Unit } from '../../units.ts'
-import { element } from './elements.ts'
-import { directionOf, noonOf, showBriefly, showCount, showDays, showGrowth, showUnits } from './formats.ts'
-import type { Adjustment, ChartNumbers, Count } from './numbers-answer.ts'
+// The tip of the chart. For assistive technology the chart is a slider, whose value is the unit with the tip: so it gets the arrow
+// keys, and says each unit. What the tip says is in the table below the chart.
+import { element, on } from './elements.ts'
 
-export interface ChartData extends ChartNumbers {
-  of: Unit
-  ofAlso: Unit
-  shown: View['show']
-  /** The sums of the counts that it shows, with their units. */
-  sums: string
-  adjustments: readonly Adjustment[]
-}
+/** Pixels between the tip and its unit. */
+const GAP = 6
 
-/** The first and the last day of a unit. */
-export function daysOf({ points, last }: ChartNumbers, index: number): [first: string, last: string] {
-  const next = points[index + 1]
-  const first = dayOf(points[index]!.start)
-  if (next === undefined) return [first, last]
-  const end = addDays(dayOf(next.start), -1)
-  // Hours: the next one begins on the same day.
-  return [first, end < first ? first : end]
-}
+/** The index of the unit with the tip, and of the one that had it before the pointer went down. */
+let at: number | undefined
+let atBefore: number | undefined
+/** The unit by its name, to find it again among newer ones. */
+let name = ''
 
-/** What the tip says of a unit: its counts and its time, and of the period before, the same with the change. */
-export function tipLines(data: ChartData, index: number): (Node | string)[][] {
-  const { by, running, of, ofAlso, shown } = data
-  const { count, also, start } = data.points[index]!
-  const [first, last] = daysOf(data, index)
-  const counts = [
-    ...(shown === 'also' ? [] : unitsOf(count!, of)),
-    ...(shown === 'both' ? [' · '] : []),
-    ...(shown === '' ? [] : unitsOf(also!, ofAlso)),
-  ]
-  const lines = [[...counts, ` · ${nameOf(by, first, last, start)}${index === running ? ', so far' : ''}`]]
-  const { compared, before } = comparedOf(data, index)
-  if (before === null) return lines
-  const [from, to] = [first, last].map((day) => dayBefore(data, day)) as [string, string]
-  const when = `${by === 'hour' || by === 'day' || from === to ? 'on' : 'in'} ${nameOf(by, from, to, from + start.slice(10))}`
-  const span = index === running ? ' up to the same hour' : ''
-  const growth = showGrowth({ compared, before })
-  const change = element('span', { class: `growth ${directionOf(growth)}` }, growth)
-  return [...lines, [`${showCount(before)} ${when}${span} `, change]]
-}
+const chart = () => document.querySelector<HTMLElement>('#chart')
+const rows = () => [...document.querySelectorAll<HTMLTableRowElement>('#table-rows tbody tr')]
+/** The times of the units, and the rest of their rows. */
+const nameOf = (row: HTMLTableRowElement) => row.cells[0]!.textContent
 
-/** A count with its unit, the digits in bold. */
-function unitsOf(count: Count, unit: Unit): (Node | string)[] {
-  const [text, digits] = [showUnits(count, unit), showCount(count)]
-  return text.startsWith(digits) ? [element('b', {}, digits), text.slice(digits.length)] : [element('b', {}, text)]
-}
-
-/** What of a unit is compared: of one that is not over, its last full hour is the end, as of the whole period. */
-function comparedOf(data: ChartData, index: number): { compared: Count | null; before: Count | null } {
-  const { points, running, until, shown } = data
-  const { count, before = null } = points[index]!
-  if (shown === 'also' || before === null) return { compared: null, before: null }
-  if (index !== running) return { compared: count, before }
-  // Before its first full hour is over, nothing can be compared.
-  const none = !until || new Date(until) <= new Date(points[index]!.start)
-  if (none || data.compared === null || data.before === null) return { compared: null, before: null }
-  const rest = (whole: Count, part: 'count' | 'before') =>
-    String(points.slice(0, index).reduce((left, point) => left - BigInt(point[part] ?? 0), BigInt(whole)))
-  return { compared: rest(data.compared, 'count'), before: rest(data.before, 'before') }
-}
-
-/** A unit's time: a whole month, or one that runs, by its name; other parts of the calendar by their days. */
-function nameOf(by: ChartNumbers['by'], first: string, last: string, start: string): string {
-  if (by === 'hour') return showBriefly(new Date(start.slice(0, 16)), 'hour')
-  if (by === 'day' || first === last) return showBriefly(noonOf(first), 'day')
-  return by === 'month' && first.endsWith('-01') ? showBriefly(noonOf(first), 'month') : showDays(first, last)
-}
-
-/** The day that is compared with another: of months, in the year before. */
-function dayBefore({ first, beforeFirst }: ChartNumbers, day: string): string {
-  const before = beforeFirst ?? first
-  if (before.slice(4) === first.slice(4)) {
-    return `${Number(day.slice(0, 4)) - Number(first.slice(0, 4)) + Number(before.slice(0, 4))}${day.slice(4)}`
+/** Starts the chart of a page. It may be replaced. */
+export function startChart(): void {
+  const under = (holder: HTMLElement, { clientX }: MouseEvent): number | undefined => {
+    const { left, width } = placeOf(holder)
+    const index = Math.floor((clientX - left) / width)
+    return index >= 0 && index < rows().length ? index : undefined
   }
-  return addDays(day, (Date.parse(before) - Date.parse(first)) / 86_400_000)
+  on('pointerdown', '#chart', (holder, event) => {
+    atBefore = at
+    select(under(holder, event))
+  })
+  document.addEventListener('pointermove', (event) => {
+    const holder = event.target instanceof Element && event.target.closest<HTMLElement>('#chart')
+    if (holder) select(under(holder, event))
+    // A finger leaves whenever it is lifted, and the tip stays.
+    else if (at !== undefined && event.pointerType === 'mouse' && document.activeElement !== chart()) select(undefined)
+  })
+  document.addEventListener('focusout', ({ target }) => target === chart() && select(undefined))
+  // A first tap shows the tip, which a mouse has shown before.
+  on('click', '#chart', (holder, event) => {
+    if (under(holder, event) === atBefore) openUnit()
+  })
+  on('keydown', '#chart', (_, event) => press(event))
+  showTipAgain()
 }
 
-const dayOf = (start: string) => start.slice(0, 10)
+/** Before the chart is replaced. */
+export function hideTip(): void {
+  name = at === undefined ? '' : nameOf(rows()[at]!)
+}
 
-function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10)
+/** Makes a chart a slider, and shows the tip of the unit that had it before. */
+export function showTipAgain(): void {
+  const holder = chart()
+  if (holder === null) return
+  const isOpening = rows()[0]?.querySelector('a') != null
+  holder.ariaLabel = `${holder.ariaLabel}. Arrow keys move${isOpening ? ', Enter opens' : ''}.`
+  Object.assign(holder, { role: 'slider', tabIndex: 0, ariaValueMin: '0' })
+  const index = name === '' ? -1 : rows().findIndex((row) => nameOf(row) === name)
+  select(index === -1 ? undefined : index)
+}
+
+/** Where the units begin, and how wide each is, in pixels. */
+function placeOf(holder: HTMLElement): { left: number; width: number } {
+  const drawing = holder.querySelector('.grid')!.getBoundingClientRect()
+  return { left: drawing.left, width: drawing.width / Number(holder.dataset.units) }
+}
+
+function press(event: KeyboardEvent): void {
+  const last = rows().length - 1
+  const { key, altKey, ctrlKey, metaKey } = event
+  if (altKey || ctrlKey || metaKey || last === -1) return
+  const moves: Record<string, number> = {
+    ArrowLeft: (at ?? last + 1) - 1,
+    ArrowRight: (at ?? last) + 1,
+    Home: 0,
+    End: last,
+  }
+  if (key in moves) select(Math.max(0, Math.min(moves[key]!, last)))
+  else if (key === 'Enter') openUnit()
+  else if (key === 'Escape' && at !== undefined) select(undefined)
+  else return
+  event.preventDefault()
+}
+
+function openUnit(): void {
+  if (at !== undefined) rows()[at]?.querySelector('a')?.click()
+}
+
+/** Shows the tip of a unit, and a band behind its bar. */
+function select(index: number | undefined): void {
+  at = index
+  const holder = chart()
+  if (holder === null) return
+  const all = rows()
+  const lines = linesOf(all[index ?? all.length - 1])
+  // Triangles have no names that are read well.
+  const said = lines.map(({ textContent }) => textContent.replace('▲', 'up').replace('▼', 'down')).join(', ')
+  Object.assign(holder, {
+    ariaValueMax: String(all.length - 1),
+    ariaValueNow: String(index ?? all.length - 1),
+    ariaValueText: said,
+  })
+  const band = holder.querySelector('.band')!
+  const units = Number(holder.dataset.units)
+  band.setAttribute('x', `${(100 * (index ?? 0)) / units}%`)
+  band.setAttribute('width', index === undefined ? '0' : `${100 / units}%`)
+  holder.querySelector('.tip')?.remove()
+  if (index === undefined) return
+  const tip = element('div', { class: 'tip' }, ...lines)
+  holder.append(tip)
+  const { left, width } = placeOf(holder)
+  const start = left + width * index - holder.getBoundingClientRect().left
+  const room = holder.clientWidth - tip.offsetWidth
+  const beside = start + width + GAP <= room ? start + width + GAP : start - GAP - tip.offsetWidth
+  tip.style.left = `${Math.max(0, Math.min(beside, room))}px`
+}
+
+/** The counts of a unit and its time, and of the period before, the same with the change. */
+function linesOf(row: HTMLTableRowElement | undefined): HTMLElement[] {
+  if (row === undefined) return []
+  const cells = [...row.cells].slice(1)
+  const before = cells.findIndex(({ classList }) => classList.contains('before'))
+  const copy = (cell: HTMLElement) => [...cell.cloneNode(true).childNodes]
+  const counts = cells.slice(0, before === -1 ? undefined : before)
+  const first = counts.flatMap((cell, index) => [...(index === 0 ? [] : [' · ']), ...copy(cell)])
+  const lines = [element('div', {}, ...first, ` · ${nameOf(row)}`)]
+  if (before === -1 || cells[before]!.textContent === '–') return lines
+  return [...lines, element('div', {}, ...copy(cells[before]!), ' ', ...copy(cells[before + 1]!))]
 }

@@ -1,63 +1,55 @@
-// The script of all pages but that of a counter.
-import { basePath, readView } from './address.ts'
-import { ApiError, ask, messageOf, path, startWork } from './api.ts'
-import { byId, element, setText, startCopyButtons } from './elements.ts'
-import { startNumbers } from './live-numbers.ts'
-import { TIME_ZONE, type TypeNumbers } from './numbers-answer.ts'
-import { startOverviewPage } from './overview-page.ts'
-import { startTopList } from './top-list.ts'
+// The script of all pages.
+import { ApiError, ask, BASE, messageOf, path } from './api.ts'
+import { startChart } from './chart-tip.ts'
+import { startChanges } from './counter-changes.ts'
+import { byId, copies, element, on } from './elements.ts'
+import { startSwapping, TIME_ZONE } from './page-swap.ts'
 
 /** The maximum number of requests that fail because the database does not answer. */
 const MAX_FAILURES = 5
 const PAUSE_MS = 2_000
 
-const { page, type = '' } = byId('main').dataset
-startCopyButtons()
-startCheckForm()
-const makeButton = document.querySelector<HTMLButtonElement>('#make-tables')
-if (makeButton !== null) startWork(makeButton, 'setup-message', makeTables)
-if (page === 'public') startPublicPage(type)
-if (page === 'overview') startOverviewPage(type)
-// With the time zone, the page after signing in includes its numbers.
+on('click', '[data-copies]', async (button) => {
+  const area = byId<HTMLTextAreaElement>(button.dataset.copies!)
+  area.select()
+  const copied = await copies(area.value)
+  button.nextElementSibling!.textContent = copied ? 'Copied.' : 'Selected. Copy it with the keyboard.'
+})
+on('submit', '#check', (form, event) => {
+  event.preventDefault()
+  void check(form as HTMLFormElement)
+})
+on('click', '#make-tables', async (button) => {
+  ;(button as HTMLButtonElement).disabled = true
+  const message = byId('setup-message')
+  const say = (text: string) => {
+    message.textContent = text
+  }
+  say(await makeTables(say).catch((error) => messageOf(error)))
+  ;(button as HTMLButtonElement).disabled = false
+})
+// With the time zone, the page after signing in has its days.
 const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
 if (zone !== null) zone.value = TIME_ZONE
-
-/** Starts the form that asks whether a hit from this browser counts. */
-function startCheckForm(): void {
-  const form = document.querySelector<HTMLFormElement>('#check')
-  form?.addEventListener('submit', async (event) => {
-    event.preventDefault()
-    const query = new URLSearchParams([...new FormData(form)] as [string, string][])
-    // As the script that counts says it.
-    if (navigator.webdriver) query.set('automated', '1')
-    const { says } = await ask<{ says: string[] }>('POST', `${basePath()}/check?${query}`).catch(unchecked)
-    byId('check-answer').replaceChildren(
-      ...says.map((line, index) => element('p', {}, index === 0 ? element('b', {}, line) : line)),
-    )
-  })
+if (document.querySelector('main:is([data-zone], [data-page=trouble])') !== null) {
+  startChart()
+  startSwapping()
 }
+startChanges()
 
-function unchecked(error: unknown): { says: string[] } {
-  if (!(error instanceof ApiError) || error.status !== 0) return { says: [messageOf(error)] }
-  const why = 'A blocker in this browser or the network may have stopped it.'
-  return { says: ['The hit did not reach the Worker.', why] }
-}
-
-/** Starts the page of a type for everybody. */
-function startPublicPage(type: string): void {
-  const showList = startTopList(null)
-  // Somebody may have made the address from one of the dashboard.
-  const { from, find, by } = readView()
-  if (from || find || by) {
-    history.replaceState(null, '', location.pathname)
-    const notice = 'Only the dashboard shows the days or the keys of this address. These are 30 days of all keys.'
-    byId('main').before(element('p', { class: 'notice' }, notice))
-  }
-  startNumbers<TypeNumbers>({ type }, ({ list: { counters }, timeZone, checked }, { isNew }) => {
-    showList(counters, isNew)
-    setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
-    setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}. ${checked ?? ''}`)
+/** Asks whether a hit from this browser counts. */
+async function check(form: HTMLFormElement): Promise<void> {
+  const query = new URLSearchParams([...new FormData(form)] as [string, string][])
+  // As the script that counts says it.
+  if (navigator.webdriver) query.set('automated', '1')
+  const { says } = await ask<{ says: string[] }>('POST', `${BASE}/check?${query}`).catch((error) => {
+    if (!(error instanceof ApiError) || error.status !== 0) return { says: [messageOf(error)] }
+    const why = 'A blocker in this browser or the network may have stopped it.'
+    return { says: ['The hit did not reach the Worker.', why] }
   })
+  byId('check-answer').replaceChildren(
+    ...says.map((line, index) => element('p', {}, index === 0 ? element('b', {}, line) : line)),
+  )
 }
 
 /** Makes the tables. Returns what the page says of it. */
@@ -67,7 +59,7 @@ async function makeTables(say: (text: string) => void): Promise<string> {
     try {
       await ask('POST', path('setup'))
       // Without the query, which named no page.
-      location.replace(`${basePath()}/`)
+      location.replace(`${BASE}/`)
       return 'The tables are there.'
     } catch (error) {
       const { status, code, message } = error as ApiError

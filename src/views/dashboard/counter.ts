@@ -1,35 +1,52 @@
 import { html } from 'hono/html'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
-import { COUNTER_SCRIPT } from '../../generated.ts'
+import type { View } from '../../periods.ts'
+import { type CounterNumbers, shownCompanion } from '../../service/page-numbers.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, shownCompanion, unitOf } from './shown-numbers.ts'
+import { showChange } from '../english.ts'
+import type { Html, Viewer } from './layout.ts'
+import { noteOf, numbersOf } from './numbers.ts'
 
-/** @param key the key from the URL, which may be invalid */
-export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
+/** The main part of the page of a counter. @param key the key from the URL */
+export function counterMain(viewer: Viewer, type: CounterType, key: string, view: View, numbers: CounterNumbers): Html {
+  const { base, types, period } = viewer
   const page = pageOf(type.url, key)
-  const also = shownCompanion(type, viewer.types, 'counter')
-  return signedInPage(
-    visibleKey(key),
-    viewer,
-    type.name,
-    html`<main id="main" data-page="counter" data-type="${type.name}"${unitOf(type)}>
-<p><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
+  const shown = {
+    type,
+    also: shownCompanion(type, types, 'counter'),
+    view,
+    numbers,
+    path: `${base}/counter`,
+    named: { type: type.name, key },
+    hasChoices: true,
+  }
+  const typePage = `${base}/?${new URLSearchParams({ type: type.name, ...period })}`
+  return html`<main id="main" data-page="counter" data-type="${type.name}" data-zone="${numbers.timeZone}">
+<p><a href="${typePage}">${type.title}</a></p>
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
-${numbersOf(type, also, { more: ADJUSTMENTS })}
+${
+  numbers.exists
+    ? html`${numbersOf(shown, adjustments(numbers))}
 ${viewer.mayChange ? changeForms(alsoOf(viewer, type)) : ''}
-<p class="hint" id="as-of"></p>
-</main>`,
-    COUNTER_SCRIPT,
-  )
+<p class="hint" id="as-of">${noteOf(numbers)}</p>`
+    : html`<p>Nothing has been counted under this key.</p>`
+}
+</main>`
 }
 
-const ADJUSTMENTS = html`<div id="adjustments" hidden>
+function adjustments({ adjustments }: CounterNumbers): Html | '' {
+  if (adjustments.length === 0) return ''
+  const rows = adjustments.map(
+    ({ time, kind, count }) =>
+      html`<tr><td>${time.slice(0, 16).replace('T', ' ')}</td><td>${kind}</td><td class="number">${showChange(count)}</td></tr>`,
+  )
+  return html`<div id="adjustments">
 <h3>Set or imported in this period</h3>
-<p class="hint">These changed the count, but are not in the chart: nothing was counted then.</p>
-<table><thead><tr><th scope="col">When</th><th scope="col">How</th><th scope="col" class="number">Added</th></tr></thead><tbody id="adjustment-rows"></tbody></table>
+<p class="hint">These adjustments changed the total. The chart shows only counted hits.</p>
+<table><thead><tr><th scope="col">When</th><th scope="col">How</th><th scope="col" class="number">Added</th></tr></thead><tbody>${rows}</tbody></table>
 </div>`
+}
 
 /** Asks whether a change takes the counters of the same key in further types along, or says why it does not. */
 function alsoOf({ types }: Viewer, type: CounterType): Html | '' {
@@ -46,7 +63,7 @@ function alsoOf({ types }: Viewer, type: CounterType): Html | '' {
   return html`<p><label><input type="checkbox" id="also" checked> The same key in ${counts} too</label></p>`
 }
 
-/** `src/browser/dashboard/counter-page.ts` handles the forms and the dialog. */
+/** `src/browser/dashboard/counter-changes.ts` handles the forms and the dialog. */
 const changeForms = (also: Html | '') => html`<details class="card fold" id="change">
 <summary><h2>Change this counter</h2></summary>
 <form id="set" class="row">

@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import { SCRIPT, STYLE } from '../../generated.ts'
@@ -14,14 +14,19 @@ export interface Site {
   site: string
 }
 
-/** An HTML document. The scripts read the base path from it. @param options `head`: more elements of the head */
-export function document(
-  title: string,
-  { base, site }: Site,
-  body: Html,
-  { head = '', script = SCRIPT }: { head?: Html | ''; script?: string } = {},
-): Html {
-  return html`<!doctype html>
+/** A page in two parts, so that a browser can load its script and its style while the body is made. */
+export interface Page {
+  head: Html
+  body: Html
+}
+
+/** An HTML document. @param more elements of the head */
+export function document(title: string, site: Site, body: Html, more: Html | '' = ''): Page {
+  return { head: headOf(title, site, more), body: html`<body>\n${body}\n</body>\n</html>` }
+}
+
+/** The script reads the base path from it. */
+export const headOf = (title: string, { base, site }: Site, more: Html | '' = '') => html`<!doctype html>
 <html lang="en" data-base="${base}">
 <head>
 <meta charset="utf-8">
@@ -29,16 +34,12 @@ export function document(
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title} · ${site}</title>
-${head}
+${more}
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${base}${STYLE}">
-<script type="module" src="${base}${script}"></script>
+<script type="module" src="${base}${SCRIPT}"></script>
 </head>
-<body>
-${body}
-</body>
-</html>`
-}
+`
 
 /** The signed-in user. */
 export interface Viewer extends Site {
@@ -52,20 +53,28 @@ export interface Viewer extends Site {
   marked: boolean
   /** The page to return to after changing `marked`: its path below the base path. */
   next: string
+  /** The period of the page, as the query of links that keep it. */
+  period: Record<string, string>
 }
 
-/** @param current the name of the page's type; empty: a page without numbers */
-export function signedInPage(title: string, viewer: Viewer, current: string, main: Html, script = SCRIPT): Html {
-  const { base, site, types, ofAllTypes } = viewer
-  const hasNumbers = current !== ''
+/** What stands above the numbers: up to when they are, and what the status says is wrong. */
+export interface State {
+  /** A clock time; `null`: the page has no numbers. */
+  asOf: string | null
+  problems: readonly string[]
+}
+
+/** @param current the name of the page's type; empty: none */
+export function signedInPage(title: string, viewer: Viewer, current: string, main: Html, state?: State): Page {
+  const { base, site, types, period, ofAllTypes } = viewer
   return document(
     title,
     viewer,
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="row top">
 <a class="brand" href="${base}/"><svg width="16" height="16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>
-<nav class="row" aria-label="Types">${types.map((type) => typeLink(base, type, type.name === current))}</nav>
-${hasNumbers ? LIVE : ''}
+<nav class="row" aria-label="Types">${types.map((type) => typeLink(base, type, period, type.name === current))}</nav>
+${state ? stateText(state) : ''}
 <button class="quiet" id="menu-button" popovertarget="menu" aria-label="Menu">⋯</button>
 <div class="panel" id="menu" popover>
 <p><a href="${base}/docs">API</a></p>
@@ -73,16 +82,25 @@ ${ownVisits(viewer)}
 <form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>
 </div>
 </header>
-${hasNumbers && ofAllTypes ? html`<div role="status"><ul class="notice" id="problems" hidden></ul></div>` : ''}
-<noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
-${viewer.mayChange ? html`<p class="notice row" id="done" role="status" tabindex="-1"></p>` : ''}
+${state && ofAllTypes ? html`<ul class="notice" id="problems"${state.problems.length === 0 ? ' hidden' : ''}>${state.problems.map((text) => html`<li>${text}</li>`)}</ul>` : ''}
+${MESSAGES}
 ${main}`,
-    { script },
   )
 }
 
-/** The dot, which `src/browser/dashboard/header.ts` fills. */
-const LIVE = html`<p class="hint" id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span></p>`
+/** What the script says: above the numbers, and to screen readers only. */
+export const MESSAGES = html`<p class="notice row" id="message" role="status" tabindex="-1"></p>
+<p class="hidden" id="announcement" role="status"></p>`
+
+/** Up to when the numbers are; a square dot tells of problems to those who cannot tell the colors apart. */
+function stateText({ asOf, problems }: State): Html {
+  const count = problems.length
+  const [state, text] =
+    count > 0
+      ? ['problem', count === 1 ? '1 problem' : `${count} problems`]
+      : ['well', asOf === null ? '' : `up to ${asOf}`]
+  return html`<p class="hint" id="state" data-state="${asOf === null ? 'unknown' : state}"><span class="dot"></span> <span>${text}</span></p>`
+}
 
 function ownVisits({ base, marked, next }: Viewer): Html {
   return html`<form method="post" action="${base}/own-visits">
@@ -93,12 +111,12 @@ function ownVisits({ base, marked, next }: Viewer): Html {
 </form>`
 }
 
-function typeLink(base: string, { name, title }: CounterType, current: boolean): Html {
-  const href = `${base}/?type=${encodeURIComponent(name)}`
-  return html`<a data-keeps-period href="${href}"${current ? html` aria-current="true"` : ''}>${title}</a>`
+function typeLink(base: string, { name, title }: CounterType, period: Record<string, string>, current: boolean): Html {
+  const href = `${base}/?${new URLSearchParams({ type: name, ...period })}`
+  return html`<a href="${href}"${current ? raw(' aria-current="true"') : ''}>${title}</a>`
 }
 
-/** Text to copy, with a button. `src/browser/dashboard/elements.ts` handles the click. */
+/** Text to copy, with a button. `src/browser/dashboard/pages.ts` handles the click. */
 export function copyable(id: string, label: string, text: string, rows: number): Html {
   return html`<label for="${id}">${label}</label>
 <textarea id="${id}" readonly rows="${rows}" spellcheck="false">${text}</textarea>

@@ -1,55 +1,119 @@
 import { html } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { type View, viewQuery } from '../../periods.ts'
+import { shownCompanion, type TypeNumbers } from '../../service/page-numbers.ts'
+import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
+import { showCount } from '../english.ts'
+import { copyable, type Html, type Viewer } from './layout.ts'
+import { addressOf, listOf, noteOf, numbersOf, type Shown } from './numbers.ts'
 import { checkForm } from './plain-pages.ts'
-import { numbersOf, ranking, shownCompanion, unitOf } from './shown-numbers.ts'
 
-/** The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first. */
-export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
-  return signedInPage(
-    type.title,
-    viewer,
-    type.name,
-    html`<main id="main" data-page="overview" data-type="${type.name}"${unitOf(type)}>
-<div class="row title"><h1>${type.title}</h1>${prefixChoice(type)}</div>
-${firstRun(
-  type,
-  origin + viewer.base,
-  viewer.configured.some(({ also, bots }) => bots === type || also.includes(type)),
-)}
-${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
-<section class="card" aria-labelledby="top-title">
-<div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2> <span class="hint" id="top-of"></span>
-<form id="search" role="search">
-<label for="find" class="hidden">Filter</label>
-<input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Filter: howto, /blog/ …">
-</form></div>
-${ranking(type, shownCompanion(type, viewer.types, 'counter'))}
-<p class="row"><button id="more" class="quiet" hidden>Show more</button> <button type="button" id="list-csv" class="quiet">Save as CSV</button> <span class="hint" id="list-csv-message" role="status"></span></p>
+/** The rows of a list at first, and of each of its pages; and the most of these. */
+export const [FIRST_ROWS, ROWS_OF_PAGE, MAX_PAGES] = [10, 100, 9]
+
+interface Overview {
+  viewer: Viewer
+  type: CounterType
+  view: View
+  numbers: TypeNumbers
+  origin: string
+  /** Why the latest hit of the type did not count. */
+  refused: string
+}
+
+/** The main part of the page of a type: its numbers and its list, or before anything is counted, what to do first. */
+export function overviewMain({ viewer, type, view, numbers, origin, refused }: Overview): Html {
+  const { base, types, configured, period } = viewer
+  const { list, prefix, total } = numbers
+  const [path, named] = [`${base}/`, { type: type.name }]
+  const shown = { type, also: shownCompanion(type, types, 'type'), view, numbers, path, named, hasChoices: true }
+  const isEmpty = list.counters.length === 0 && view.find === '' && total === 0n
+  const isCounted = configured.some(({ also, bots }) => bots === type || also.includes(type))
+  const counter = (key: string) => `${base}/counter?${new URLSearchParams({ type: type.name, key, ...period })}`
+  const isTooMany = view.find !== (prefix ?? '') && type.prefixes.includes(view.find)
+  return html`<main id="main" data-page="overview" data-type="${type.name}" data-zone="${numbers.timeZone}">
+<div class="row title"><h1>${type.title}</h1>${prefixChoice(shown, prefix)}</div>
+${
+  isEmpty
+    ? firstRun(type, origin + base, isCounted, refused)
+    : html`${numbersOf(shown)}
+<section class="card" aria-labelledby="list-title">
+<div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2> <span class="hint" id="found">${foundText(type, list)}</span>
+${search(shown)}</div>
+${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => ({ href: counter(key), isForeign: false }))}
+<p class="hint" id="list-message">${listMessage(list, view)}</p>
+${pages(shown, list)}
 </section>
-<p class="hint" id="as-of"></p>
-</main>`,
-  )
+<p class="hint" id="as-of">${isTooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''}${noteOf(numbers)}</p>`
+}
+</main>`
 }
 
-/** The prefixes of a type, such as one per site. Each button shows the page for its keys alone. */
-function prefixChoice({ prefixes }: CounterType): Html | '' {
+/** The prefixes of a type, such as one per site. Each shows the page for its keys alone. */
+function prefixChoice(shown: Shown, current: string | null): Html | '' {
+  const { prefixes } = shown.type
   if (prefixes.length === 0) return ''
-  return html`<div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
-    (prefix) => html`<button value="${prefix}" aria-pressed="false"><bdi>${visibleKey(prefix)}</bdi></button>`,
-  )}</div>`
+  const link = (prefix: string, text: Html | string) => {
+    const is = prefix === (current ?? '') ? html` aria-current="true"` : ''
+    return html`<a href="${addressOf(shown, { find: prefix, page: 0 })}"${is}>${text}</a>`
+  }
+  const links = prefixes.map((prefix) => link(prefix, html`<bdi>${visibleKey(prefix)}</bdi>`))
+  return html`<nav class="choice" aria-label="Keys">${link('', 'All')}${links}</nav>`
 }
 
-/** The steps to the first hit, which the script shows instead of numbers. `counted`: visits count with those of another type. */
-function firstRun(type: CounterType, address: string, counted: boolean): Html {
+/** How many keys there are, or what a search has found: "23 of 301 pages · 15,931 views". */
+function foundText(type: CounterType, { of, searched }: TypeNumbers['list']): string {
+  if (searched === undefined) return of === null ? '' : showCount(of)
+  const { keys, all, found, sum } = searched
+  return `${showCount(found)}${all ? ` of ${showCount(keys)}` : ''} ${type.keys} · ${withUnit(showCount(sum), sum, type)}`
+}
+
+function search({ path, named, view }: Shown): Html {
+  const kept = Object.entries({ ...named, ...viewQuery({ ...view, find: '', page: 0 }) })
+  return html`<form role="search" action="${path}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label for="find" class="hidden">Filter</label>
+<input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Filter: howto, /blog/ …" value="${view.find}">
+</form>`
+}
+
+function listMessage({ counters, more, ranked, searched }: TypeNumbers['list'], { find, page, sort }: View): string {
+  const limit =
+    searched?.all === false
+      ? ` Other than at their beginning, only the first ${showCount(searched.keys)} keys were searched.`
+      : ''
+  if (counters.length === 0) {
+    return find === ''
+      ? 'Nothing was counted in this period. Choose a longer one.'
+      : `Nothing found in this period.${limit}`
+  }
+  if (!ranked && find === '')
+    return 'Too many counters to rank by this period: these lead all time. A day in UTC, a month in UTC and all time are ranked.'
+  if (!ranked) return 'Too many keys begin with this to rank them: they are in alphabetical order.'
+  if (sort !== '' && more && !searched) return 'Sorted among the 1,000 with the highest counts.'
+  return (page === MAX_PAGES && more ? 'The list ends here. Filter for others.' : '') + limit
+}
+
+/** Links to more rows, and to all of them as a file. */
+function pages(shown: Shown, { more, counters }: TypeNumbers['list']): Html {
+  const { page } = shown.view
+  const link = (to: number, text: string) => html`<a href="${addressOf(shown, { page: to })}">${text}</a>`
+  const nth = (page: number) => `${(page - 1) * ROWS_OF_PAGE + 1} to ${(page - 1) * ROWS_OF_PAGE + counters.length}`
+  return html`<nav class="row pages" aria-label="Rows">${page > 1 ? link(page - 1, 'Previous') : ''}
+${page > 1 ? html`<span class="hint">Rows ${nth(page)}</span>` : ''}
+${more && page < MAX_PAGES ? link(page + 1, page === 0 ? 'Show more' : 'Next') : ''}
+<a href="${addressOf(shown, { csv: 'list' })}" download>Save as CSV</a></nav>`
+}
+
+/** The steps to the first hit. @param isCounted whether visits count with those of another type */
+function firstRun(type: CounterType, address: string, isCounted: boolean, refused: string): Html {
   const check = `${address}/check?type=${encodeURIComponent(type.name)}`
-  return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
+  return html`<section class="card" id="first-run" aria-labelledby="first-run-title">
 <h2 id="first-run-title">Count the first one</h2>
 <ol>
-${counted ? html`<li><p>It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.</p></li>` : type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
-<li><p id="first-run-state" role="status"></p>
-<p class="hint" id="first-run-refused" role="status"></p>
+${isCounted ? html`<li><p>It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.</p></li>` : type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
+<li><p>Waiting for the first hit. This page checks every 30 seconds and whenever you return to it.</p>
+<p id="first-run-refused">${refused}</p>
 <p class="hint">Does a visit not count? Open <a href="${check}">${check}</a> in the same browser.</p></li>
 </ol>
 </section>`

@@ -3,7 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import type { Migration } from '../../database/migrations.ts'
 import { PROBLEMS, type Problem } from '../../service/problem.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { copyable, document, type Html, type Site, signedInPage, type Viewer } from './layout.ts'
+import { copyable, document, type Html, type Page, type Site, signedInPage, type Viewer } from './layout.ts'
 
 export interface SignIn extends Site {
   /** The path to open after signing in, without the base path. */
@@ -18,7 +18,7 @@ export interface SignIn extends Site {
   publicType?: CounterType
 }
 
-export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Html {
+export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Page {
   const { base, site } = at
   const invalid = message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
   const content = html`<h1>${site}</h1>
@@ -39,7 +39,7 @@ ${publicType === undefined ? '' : html`<p class="hint">Without a token, you can 
 }
 
 /** The page on which a browser learns whether its hits count. @param asked what its fields contain at first */
-export function checkPage(at: Site, { type, page }: { type: string; page: string }): Html {
+export function checkPage(at: Site, { type, page }: { type: string; page: string }): Page {
   const typeField = html`<label for="check-type">Type</label>
 <input id="check-type" name="type" value="${type}" required spellcheck="false" autocapitalize="off">`
   const title = 'Does this browser count?'
@@ -62,24 +62,31 @@ ${type}
 }
 
 /** A problem, for people. @param requestId that under which it was logged; `null`: it was not */
-export function troublePage(at: Site, { code, detail, errors }: Problem, requestId: string | null): Html {
-  const title = PROBLEMS[code]
-  const content = html`<h1>${title}</h1>
-<p>${detail}</p>
-${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`<li><code>${field}</code> ${message}</li>`)}</ul>`}
-<p><a href="${at.base}/">Go to the start page</a></p>
-${requestId === null ? '' : html`<p class="hint">${code}, request ${requestId}</p>`}`
-  return narrowPage(title, at, content)
+export function troublePage(at: Site, problem: Problem, requestId: string | null): Page {
+  return narrowPage(PROBLEMS[problem.code], at, trouble(at, problem, requestId))
 }
 
-function narrowPage(title: string, at: Site, content: Html): Html {
+/** The main part of a signed-in page whose numbers cannot be read. The script reads the paragraph, and asks again. */
+export function troubleMain(at: Site, problem: Problem, requestId: string | null): Html {
+  return html`<main id="main" data-page="trouble">\n${trouble(at, problem, requestId)}\n</main>`
+}
+
+function trouble({ base }: Site, { code, detail, errors }: Problem, requestId: string | null): Html {
+  return html`<h1>${PROBLEMS[code]}</h1>
+<p id="trouble">${detail}</p>
+${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`<li><code>${field}</code> ${message}</li>`)}</ul>`}
+<p><a href="${base}/">Go to the start page</a></p>
+${requestId === null ? '' : html`<p class="hint">${code}, request ${requestId}</p>`}`
+}
+
+function narrowPage(title: string, at: Site, content: Html): Page {
   return document(title, at, html`<main class="sign-in" id="main">\n${content}\n</main>`)
 }
 
 const notice = (text: string) => html`<p class="notice">${text}</p>`
 
 /** The answer to the address of a type that is not one of the viewer's. @param isHidden whether it is configured */
-export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Html {
+export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Page {
   const [title, text] = isHidden
     ? ['Your token may not see this type', 'Choose a type above, or sign out and sign in with another token.']
     : ['There is no such type', html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`]
@@ -87,19 +94,19 @@ export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Htm
 }
 
 /** The answer to the address of a counter without a key. */
-export function noCounterPage(viewer: Viewer): Html {
+export function noCounterPage(viewer: Viewer): Page {
   const text = 'The address of a counter has its type and its key. Choose a type above.'
   return mainPage(viewer, 'There is no such counter', text)
 }
 
 /** The answer to those who are signed in and ask for a public page that a type does not have. */
-export function noPublicPage(viewer: Viewer, { name, title }: CounterType): Html {
+export function noPublicPage(viewer: Viewer, { name, title }: CounterType): Page {
   const text = html`${title} has a public page only with <code>COUNTERS.${name}.public_page</code>. You can see it <a href="${viewer.base}/?type=${encodeURIComponent(name)}">in the dashboard</a>.`
   return mainPage(viewer, 'This page is not public', text)
 }
 
 /** The page that makes the tables. */
-export function setupPage(viewer: Viewer, pending: readonly Migration[]): Html {
+export function setupPage(viewer: Viewer, pending: readonly Migration[]): Page {
   const mayMake = viewer.ofAllTypes && viewer.mayChange
   const more = html`<section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
@@ -129,6 +136,6 @@ ${copyable('statements', 'Statements', `${pending.flatMap(({ statements }) => st
   )
 }
 
-function mainPage(viewer: Viewer, title: string, text: Html | string): Html {
+function mainPage(viewer: Viewer, title: string, text: Html | string): Page {
   return signedInPage(title, viewer, '', html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`)
 }

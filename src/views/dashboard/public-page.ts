@@ -1,71 +1,66 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
-import type { JsonNumber } from '../../database/values.ts'
-import { TILES } from '../../periods.ts'
+import type { View } from '../../periods.ts'
+import { shownCompanion, type TypeNumbers } from '../../service/page-numbers.ts'
 import { withUnit } from '../../units.ts'
-import { visibleKey } from '../../visible-key.ts'
-import { showCount } from '../badge.ts'
-import { showDays } from '../chart-svg.ts'
-import { document, type Html, type Site } from './layout.ts'
-import { numbersOf, ranking, shownCompanion, unitOf } from './shown-numbers.ts'
-
-/** The numbers of 30 days in UTC, as in JSON. */
-interface PublicNumbers {
-  figures: Record<'today' | '7d' | '30d' | '12m', { count: JsonNumber }>
-  total: JsonNumber
-  chart: { first: string; last: string; points: readonly { count: JsonNumber | null }[] }
-  list: { counters: readonly { key: string; page?: string; count: JsonNumber }[] }
-  /** What the last check of all sums found, if that is known. */
-  checked: string | null
-}
+import { showCount } from '../english.ts'
+import { document, type Html, MESSAGES, type Page, type Site } from './layout.ts'
+import { listOf, noteOf, numbersOf } from './numbers.ts'
 
 interface PublicPage extends Site {
   origin: string
   type: CounterType
   /** The types with a public page. */
   all: readonly CounterType[]
-  /** `null`: they could not be read. */
-  numbers: PublicNumbers | null
+  view: View
+  /** `checked`: what the last check of all sums found, if that is known */
+  numbers: TypeNumbers & { checked: string | null }
 }
 
-/** The page of a type for everybody: its figures, its chart and its list. Without scripts, those of 30 days in UTC. */
-export function publicPage({ origin, type, all, numbers, ...at }: PublicPage): Html {
+/** The page of a type for everybody: its figures, its chart and its list. */
+export function publicPage({ origin, type, all, view, numbers, ...at }: PublicPage): Page {
   const { base, site } = at
   const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
+  const query = view.period === '30d' ? '' : `?period=${view.period}`
   const links = all.map(
     ({ name, title }) =>
-      html`<a data-keeps-period href="${path(name)}"${name === type.name ? html` aria-current="page"` : ''}>${title}</a>`,
+      html`<a href="${path(name)}${query}"${name === type.name ? raw(' aria-current="page"') : ''}>${title}</a>`,
   )
-  return document(
-    type.title,
-    at,
-    html`<a class="skip" href="#main">Skip to content</a>
+  const body = html`<a class="skip" href="#main">Skip to content</a>
 <header class="row top"><span class="brand">${site}</span>
 ${all.length > 1 ? html`<nav class="row" aria-label="Types">${links}</nav>` : ''}</header>
-<main id="main" data-page="public" data-type="${type.name}"${unitOf(type)} data-numbers="${path(type.name)}/numbers">
+${MESSAGES}
+<main id="main" data-page="public" data-type="${type.name}" data-zone="${numbers.timeZone}">
 <h1>${type.title}</h1>
-<noscript>${withoutScripts(base, type, numbers)}</noscript>
-<div class="scripted">
-${numbersOf(type, shownCompanion(type, all, 'type'), { days: false })}
-<section class="card" aria-labelledby="top-title">
-<div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2></div>
-${ranking(type, shownCompanion(type, all, 'counter'))}
+${shownNumbers(path(type.name), type, all, view, numbers)}
+</main>`
+  return document(type.title, at, body, linkPreview(`${origin}${path(type.name)}`, site, type, numbers))
+}
+
+function shownNumbers(
+  path: string,
+  type: CounterType,
+  all: readonly CounterType[],
+  view: View,
+  numbers: PublicPage['numbers'],
+): Html {
+  const also = shownCompanion(type, all, 'type')
+  const shown = { type, also, view, numbers, path, named: {}, hasChoices: false }
+  const { list, checked } = numbers
+  return html`${numbersOf(shown)}
+<section class="card" aria-labelledby="list-title">
+<div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2></div>
+${listOf(shown, list, shownCompanion(type, all, 'counter'), ({ page }) => (page === undefined ? null : { href: page, isForeign: true }))}
+${list.counters.length === 0 ? html`<p class="hint">Nothing was counted in this period.</p>` : ''}
 </section>
-</div>
-<p class="hint" id="as-of"></p>
-</main>`,
-    { head: linkPreview(`${origin}${path(type.name)}`, site, type, numbers) },
-  )
+<p class="hint" id="as-of">${noteOf(numbers)} ${checked}</p>`
 }
 
 /** What applications show of a link to the page: https://ogp.me. */
-function linkPreview(address: string, site: string, type: CounterType, numbers: PublicNumbers | null): Html {
-  const { title, unit, keys } = type
-  const month = numbers?.figures['30d'].count ?? 0
-  const about =
-    numbers === null
-      ? `How many ${unit} were counted each day, and for which ${keys}.`
-      : `${withUnit(exact(month), bigintOf(month), type)} in 30 days, ${exact(numbers.total)} in all.`
+function linkPreview(address: string, site: string, type: CounterType, { figures, total }: TypeNumbers): Html {
+  const { title } = type
+  const month = figures['30d'].count
+  const about = `${withUnit(showCount(month), month, type)} in 30 days, ${showCount(total)} in all.`
   return html`<meta name="description" content="${about}">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="${site}">
@@ -73,25 +68,3 @@ function linkPreview(address: string, site: string, type: CounterType, numbers: 
 <meta property="og:description" content="${about}">
 <meta property="og:url" content="${address}">`
 }
-
-function withoutScripts(base: string, { name, unit, keys }: CounterType, numbers: PublicNumbers | null): Html {
-  if (numbers === null) return html`<p class="notice">The numbers cannot be read now. Load this page again later.</p>`
-  const { figures, total, chart, list, checked } = numbers
-  const counts: Record<string, { count: JsonNumber }> = { ...figures, all: { count: total } }
-  const tiles = Object.entries(TILES).map(
-    ([name, text]) => html`<div><dt>${text}</dt> <dd><b>${exact(counts[name]!.count)}</b></dd></div>`,
-  )
-  const rows = list.counters.map(({ key, page, count }) => {
-    const text = html`<bdi>${visibleKey(key)}</bdi>`
-    const cell = page === undefined ? text : html`<a href="${page}" rel="noreferrer">${text}</a>`
-    return html`<tr><th scope="row">${cell}</th><td class="number">${exact(count)}</td></tr>\n`
-  })
-  return html`<dl class="row">${tiles}</dl>
-<p><img src="${base}/chart/${encodeURIComponent(name)}.svg" alt="Chart: ${unit}, ${showDays(Date.parse(chart.first), Date.parse(chart.last))}" width="640" height="200"></p>
-<table><thead><tr><th scope="col">${capitalized(keys)}</th><th scope="col" class="number">30 days</th></tr></thead><tbody>
-${rows}</tbody></table>
-<p class="hint">Days begin at midnight in UTC. ${checked}</p>`
-}
-
-const bigintOf = (count: JsonNumber) => BigInt(JSON.stringify(count))
-const exact = (count: JsonNumber) => showCount(bigintOf(count))

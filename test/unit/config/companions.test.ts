@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shownCompanion } from '../../../src/views/dashboard/shown-numbers.ts'
+import { shownCompanion } from '../../../src/service/page-numbers.ts'
 import { problems, read } from './valid-config.ts'
 
 describe('also', () => {

@@ -7,8 +7,9 @@ import {
   drawBadge,
   isBadgeText,
   parseColor,
-  showCount,
+  showCompact,
 } from '../../../src/views/badge.ts'
+import { showCount } from '../../../src/views/english.ts'
 import { parseSvg } from '../../harness/svg.ts'
 
 const badge = (more: Partial<Badge> = {}): Badge => ({
@@ -124,13 +125,13 @@ describe('a count on a badge', () => {
     [2_000_000_000n, '2,000,000,000', '2B'],
     [2n ** 63n - 1n, '9,223,372,036,854,775,807', '9,223,372T'],
   ])('of %i is shown as %s, or compact as %s', (count, exact, compact) => {
-    expect([showCount(count, { compact: false }), showCount(count, { compact: true })]).toEqual([exact, compact])
+    expect([showCount(count), showCompact(count)]).toEqual([exact, compact])
   })
 
   it('keeps all its digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }), (count) => {
-        expect(BigInt(showCount(count, { compact: false }).replaceAll(',', ''))).toBe(count)
+        expect(BigInt(showCount(count).replaceAll(',', ''))).toBe(count)
       }),
     )
   })
@@ -139,9 +140,7 @@ describe('a count on a badge', () => {
     const units: Record<string, bigint> = { '': 1n, k: 10n ** 3n, M: 10n ** 6n, B: 10n ** 9n, T: 10n ** 12n }
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (count) => {
-        const [, whole = '', tenths = '0', unit = ''] = /^([\d,]+)(?:\.(\d))?([kMBT]?)$/.exec(
-          showCount(count, { compact: true }),
-        )!
+        const [, whole = '', tenths = '0', unit = ''] = /^([\d,]+)(?:\.(\d))?([kMBT]?)$/.exec(showCompact(count))!
         const shown = (BigInt(whole.replaceAll(',', '')) * 10n + BigInt(tenths)) * units[unit]!
         expect(shown <= count * 10n).toBe(true)
         expect(shown + units[unit]! > count * 10n).toBe(true)

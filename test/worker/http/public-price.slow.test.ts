@@ -193,8 +193,8 @@ const REQUESTS: Record<
   'a chart of a type': ['/chart/page.svg?period=90d', { kept: true }],
   'a chart of a prefix': ['/chart/app.svg?period=12m&prefix=/app-1', { kept: true }],
   'a public page': ['/stats/page', { kept: true }],
-  'its numbers of 30 days': [`/stats/page/numbers?tz=${ZONE}`, { kept: true }],
-  'its numbers of all time': [`/stats/page/numbers?period=all&tz=${ZONE}`, { kept: true }],
+  'its 30 days in a time zone': [`/stats/page?tz=${ZONE}`, { kept: true }],
+  'its numbers of all time': [`/stats/page?period=all&tz=${ZONE}`, { kept: true }],
   'the state of the service': ['/healthz'],
 }
 

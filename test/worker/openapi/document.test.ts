@@ -10,7 +10,7 @@ import { wholeApp } from '../../../src/app.ts'
 import type { Bindings } from '../../../src/config/read-settings.ts'
 import { type AppEnv, Hono } from '../../../src/http/hono.ts'
 import { STATUSES } from '../../../src/openapi/problems.ts'
-import { check, firstRun } from '../../../src/routes/check.ts'
+import { check } from '../../../src/routes/check.ts'
 import { dashboard } from '../../../src/routes/dashboard.ts'
 import { numbers } from '../../../src/routes/numbers.ts'
 import { stats } from '../../../src/routes/stats.ts'
@@ -227,7 +227,7 @@ describe('The document and the routes', () => {
     )
     // Not described: preflights, middlewares, pages, and what fills them.
     const pagesOnly = new Hono<AppEnv>()
-    for (const add of [dashboard, firstRun, check, numbers, stats]) add(pagesOnly)
+    for (const add of [dashboard, check, numbers, stats]) add(pagesOnly)
     const pages = new Set(pagesOnly.routes.map(({ method, path }) => `${method} ${path}`))
     const served = wholeApp()
       .routes.filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')

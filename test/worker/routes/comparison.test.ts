@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
 import { countPeriods } from '../../harness/count-periods.ts'
 import { sharedWorker } from '../../harness/worker.ts'
+import { numbersOn } from '../shown-page.ts'
 
 /** What the numbers of a page say of a period. */
 interface Compared {
@@ -77,13 +78,13 @@ const weekday = (day: string) => new Date(day).getUTCDay() + 1
 
 describe('A comparison', () => {
   it('of a running period takes the same hours of both, in the total and in every row', async () => {
-    await count('hourly', '/a', 1, '2026-11-24T12:00:00Z')
+    await count('hourly', '/a', 1, '2026-11-18T12:00:00Z')
     for (const [key, times] of [
       ['/a', 1],
       ['/b', 3],
     ] as const) {
-      await count('hourly', key, 10 * times, '2026-11-25T03:00:00Z')
-      await count('hourly', key, 500 * times, '2026-11-25T10:00:00Z')
+      await count('hourly', key, 10 * times, '2026-11-19T03:00:00Z')
+      await count('hourly', key, 500 * times, '2026-11-19T10:00:00Z')
       await count('hourly', key, 20 * times, '2026-11-26T09:00:00Z')
       // In the present hour.
       await count('hourly', key, 700 * times, '2026-11-26T10:00:00Z')
@@ -95,10 +96,14 @@ describe('A comparison', () => {
       { key: '/b', count: 2_160, compared: 60, before: 30 },
       { key: '/a', count: 720, compared: 20, before: 10 },
     ])
-    // Found by a search, and by everybody on the public page too.
+    // Found by a search, and shown to everybody on the public page too.
     expect((await ask('hourly', 'period=today&find=/b')).list.counters).toMatchObject([{ compared: 60, before: 30 }])
-    const shown = (await (await worker.fetch('/stats/hourly/numbers?period=today')).json()) as Numbers
-    expect([shown.chart, shown.list.counters[1]]).toMatchObject([total, { compared: 20, before: 10 }])
+    const shown = await numbersOn(await (await worker.fetch('/stats/hourly?period=today')).text())
+    const change = { text: '▲ 100%', until: '10:00' }
+    expect([shown.tiles.today, shown.list[1]!.change]).toMatchObject([
+      { count: 2_880, ...change, compared: 80, before: 40 },
+      { ...change, compared: 20, before: 10 },
+    ])
     // Of one counter, with what is pending.
     await worker.add('hourly', { '/a': 5 })
     const own = await ask('hourly', 'period=today&key=/a')
@@ -189,7 +194,7 @@ describe('A comparison', () => {
   })
 
   it('is of nothing today where hours are not known, and in the first hour of a day', async () => {
-    await count('early', '/a', 1, '2026-11-20T03:00:00Z')
+    await count('early', '/a', 1, '2026-11-10T03:00:00Z')
     await count('early', '/a', 5, '2026-11-25T03:00:00Z')
     expect((await worker.bring([{ type: 'early', key: '/a', day: NOW.slice(0, 10), count: 7 }])).status).toBe(200)
     const imported = await ask('early', 'period=today')
@@ -216,8 +221,8 @@ describe('A comparison', () => {
   it('of a finished period takes the whole of both', async () => {
     for (const [at, amount] of [
       ['2026-11-01T00:00:00Z', 1],
-      ['2026-11-09T00:00:00Z', 2],
-      ['2026-11-11T23:00:00Z', 4],
+      ['2026-11-05T00:00:00Z', 2],
+      ['2026-11-07T23:00:00Z', 4],
       ['2026-11-12T00:00:00Z', 8],
       ['2026-11-14T23:00:00Z', 16],
     ] as const) {
@@ -229,8 +234,8 @@ describe('A comparison', () => {
     expect(list.counters).toMatchObject([expected])
   })
 
-  it('calls a row new only if nothing of it was counted since the first day of the predecessor', async () => {
-    // A later hour of yesterday, of the last day before seven days, and of the days between 30 days and their predecessor.
+  it('calls a row new only if nothing of it was counted before the period, and otherwise tells that it comes from nothing', async () => {
+    await count('fresh', '/new', 1, '2026-11-26T09:00:00Z')
     for (const [key, before] of [
       ['/begun', '2026-08-01T00:00:00Z'],
       ['/yesterday', '2026-11-25T20:00:00Z'],
@@ -241,15 +246,18 @@ describe('A comparison', () => {
       await count('fresh', key, 1, '2026-11-26T09:00:00Z')
     }
     for (const [query, expected] of [
-      ['period=today', ['/begun', '/between', '/week']],
-      ['period=7d', ['/begun', '/between', '/yesterday']],
-      ['period=30d&tz=Asia/Kolkata', ['/begun', '/week', '/yesterday']],
+      ['period=today', ['/new']],
+      ['period=7d', ['/new', '/yesterday']],
+      ['period=30d&tz=Asia/Kolkata', ['/new', '/week', '/yesterday']],
       [`period=custom&from=${daysBack(1)}&to=${daysBack(1)}`, ['/yesterday']],
     ] as const) {
       const { counters } = (await ask('fresh', query)).list
       const found = counters.filter(({ isNew }) => isNew).map(({ key }) => key)
       expect([query, found.sort()]).toEqual([query, expected])
     }
+    const page = await (await worker.fetch('/stats/fresh?period=7d')).text()
+    const changes = (await numbersOn(page)).list.map(({ key, change }) => `${key} ${change.text}`)
+    expect(changes).toEqual(expect.arrayContaining(['/new new', '/yesterday new', '/begun from 0', '/between from 0']))
   })
 
   it('adds up: the rows of every period are the total of their spans, imported or counted, begun long ago or lately', async () => {
@@ -295,7 +303,7 @@ describe('A comparison', () => {
     // What is compared, and what is not because counting had not begun.
     expect([...compared]).toEqual([
       ...['counted today', 'counted 7d', 'counted custom'],
-      ...['mixed today', 'mixed 7d', 'mixed 30d', 'mixed 90d', 'mixed 12m', 'mixed custom', 'recent today'],
+      ...['mixed today', 'mixed 7d', 'mixed 30d', 'mixed 90d', 'mixed 12m', 'mixed custom'],
     ])
   })
 })

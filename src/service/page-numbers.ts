@@ -1,57 +1,41 @@
-import * as v from 'valibot'
-import type { CounterType } from '../../config/counter-types.ts'
-import { dayText } from '../../counters/calendar.ts'
-import { MAX_RANKED } from '../../counters/history/ranking.ts'
-import { readCounterHistory, readSumHistory } from '../../counters/history/read-history.ts'
-import { checkPrefix, type KeysWithPrefix } from '../../counters/keys/prefix.ts'
-import { countIn, readCounters } from '../../counters/read/read-counters.ts'
-import { readSum } from '../../counters/read/read-sum.ts'
-import { toJsonNumber } from '../../database/values.ts'
-import { choice, limitField } from '../../openapi/fields.ts'
-import { CHART_UNIT_NAMES, PERIOD_NAMES } from '../../periods.ts'
-import type { ParametersOf } from '../../service/check-input.ts'
-import { type ChosenPeriod, chosenPeriod } from '../../service/chosen-period.ts'
-import { firstHour } from '../../service/history.ts'
-import { counterOfKey } from '../../service/named-counters.ts'
-import { type Compared, type HistoryReader, readPeriods, type Unit } from '../../service/period-counts.ts'
-import { unlessTooMany } from '../../service/ranking.ts'
-import { shownCompanion } from '../../views/dashboard/shown-numbers.ts'
-import { comparedNumbers, type ListSource, orNull, readList } from './list-numbers.ts'
+import type { CounterType } from '../config/counter-types.ts'
+import { dayText } from '../counters/calendar.ts'
+import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
+import { checkPrefix, type KeysWithPrefix } from '../counters/keys/prefix.ts'
+import { countIn, type Reading, readCounters } from '../counters/read/read-counters.ts'
+import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../counters/read/read-sum.ts'
+import { findCounters } from '../counters/read/search.ts'
+import type { Executor } from '../database/database.ts'
+import type { View } from '../periods.ts'
+import { type ChosenPeriod, chosenPeriod } from './chosen-period.ts'
+import { firstHour } from './history.ts'
+import { type ListSource, readList } from './list-numbers.ts'
+import { counterOfKey } from './named-counters.ts'
+import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
+import { unlessTooMany } from './ranking.ts'
 
-export const DEFAULT_ROWS = 10
-
-export const numbersQuery = () => ({
-  type: v.string(),
-  key: v.optional(v.string()),
-  period: v.optional(choice([...PERIOD_NAMES, 'custom']), '30d'),
-  from: v.optional(v.string()),
-  to: v.optional(v.string()),
-  by: v.optional(choice(CHART_UNIT_NAMES)),
-  tz: v.optional(v.string(), 'UTC'),
-  find: v.optional(v.string(), ''),
-  rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
-})
-
-/** What a page of the dashboard shows: `tz` is the visitor's, and `find` is what somebody searches in the list. */
-export type AskedNumbers = Omit<ParametersOf<typeof numbersQuery>, 'type' | 'key'>
+/** What a page of numbers is asked for. `tz`: the visitor's time zone */
+export type AskedNumbers = Omit<View, 'show' | 'page'> & { tz: string; skip: number; rows: number }
 
 /** How numbers are read: by whom, what was asked for, and when. */
 interface Source extends ListSource {
   asked: AskedNumbers
-  now: Date
 }
 
 /** @throws {InvalidInput} if the period or the time zone is not valid */
 function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
-  return chosenPeriod({ name: period, from, to, by }, tz, now)
+  return chosenPeriod({ name: period, from, to, by: by || undefined }, tz, now)
 }
+
+export type TypeNumbers = Awaited<ReturnType<typeof typeNumbers>>
+export type CounterNumbers = Awaited<ReturnType<typeof counterNumbers>>
 
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
 const FIGURE_ROWS = 120
 
 /**
- * The numbers of a type's page, as of the last roll-up; of the prefix in the search, if the type lists it and it has few enough keys.
+ * The numbers of a type's page, pending counts included; of the prefix in the search, if the type lists it and it has few enough keys.
  * @param types those that the visitor may see: one of them may count the same visits in another way
  * @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
@@ -73,7 +57,7 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
   const [[own, other], list] = await Promise.all([
     reading,
     // In its own units, whichever the chart has.
-    readList(source, type, shownCompanion(type, types, 'counter'), periodOf(source, undefined), shown),
+    readList(source, type, shownCompanion(type, types, 'counter'), periodOf(source, ''), shown),
   ])
   return { ...shownNumbers(source, period, own, other), prefix: of.name || null, list }
 }
@@ -93,14 +77,17 @@ async function shownSum(
 }
 
 /** The numbers of a sum, whose prefix was checked before. */
-async function readSumNumbers(source: Source, of: KeysWithPrefix, period: ChosenPeriod) {
+async function readSumNumbers(source: Source, of: KeysWithPrefix, period: ChosenPeriod): Promise<ReadNumbers> {
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
-  const [history, { total }] = await Promise.all([
-    readHistory(source, period, (selections) => readSumHistory(db, of, { selections, hoursFrom })),
-    readSum(db, of, { mostPending: 0, maxRows: null, period: null, ranges: db.ranges }),
-  ])
-  return { history, total }
+  const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE
+  const reading = readSum(db, of, { mostPending, maxRows: null, period: null, ranges: db.ranges })
+  const history = await readHistory(source, period, async (selections) => {
+    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh.
+    const [rows, { pending }] = await Promise.all([readSumHistory(db, of, { selections, hoursFrom }), reading])
+    return { ...rows, pending }
+  })
+  return { history, reading: await reading }
 }
 
 /** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */
@@ -119,30 +106,38 @@ export async function counterNumbers(
       ),
       readCounters(db, [counter]),
     ])
-    return { history, total: countIn(reading!), reading: reading! }
+    return { history, reading: reading! }
   }
   const also = shownCompanion(type, types, 'counter')
   const [own, other] = await Promise.all([read(type), also && read(also)])
-  const { total, pending, rolledUpAt } = own.reading
+  const { zone } = period.range
+  const { total, pending } = own.reading
   return {
     ...shownNumbers(source, period, own, other),
-    rolled: toJsonNumber(total),
-    pending: orNull(pending),
-    rolledUpAt: rolledUpAt?.toISOString() ?? null,
-    adjustments: own.history.adjustments.map(({ at, kind, count }) => {
-      return { at: at.toISOString(), kind, count: toJsonNumber(count) }
-    }),
+    exists: total !== 0n || pending !== 0n || (await isListed(db, type, key)),
+    adjustments: own.history.adjustments.map((made) => ({ ...made, time: zone.clockTime(made.at.getTime()) })),
   }
 }
 
-/** The numbers that every page has, as JSON. */
+/** Whether a counter without a count exists: it was set to zero, or only named. */
+async function isListed(db: Executor, type: CounterType, key: string): Promise<boolean> {
+  const { counters } = await findCounters(db, type, { prefix: key, after: null, limit: 1 })
+  return counters[0]?.name.length === key.length
+}
+
+/** The numbers that every page has. */
 function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, other?: ReadNumbers) {
   const [shown, also] = [own, other].map((read) => {
-    return read && { figures: read.history.figures, total: toJsonNumber(read.total) }
+    return read && { figures: read.history.figures, total: countIn(read.reading) }
   })
   return {
     timeZone: period.range.zone.name,
+    /** When they were asked for, by the clock of their time zone. */
+    asOf: period.range.zone.clockTime(source.now.getTime()),
     ...shown!,
+    rolled: own.reading.total,
+    pending: own.reading.pending,
+    rolledUpAt: own.reading.rolledUpAt,
     chart: chartOf(source, period, own.history, other?.history),
     ...(also && { also }),
   }
@@ -150,10 +145,10 @@ function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, ot
 
 interface ReadNumbers {
   history: ReadHistory
-  total: bigint
+  reading: Reading
 }
 
-/** What is read of the history of a type, a prefix or a counter: its figures as JSON, and a period. */
+/** What is read of the history of a type, a prefix or a counter: its figures, and a period. */
 type ReadHistory = Awaited<ReturnType<typeof readHistory>>
 
 /** Reads the figures, and a period: its units, and what of it is compared. */
@@ -171,7 +166,7 @@ async function readHistory({ asked: { tz }, now }: Source, period: ChosenPeriod,
 /** `until`: up to where a running period is compared. */
 function comparison({ to, range: { zone } }: ChosenPeriod, { spans, ...counts }: Compared) {
   const isCut = spans !== null && spans.current.to < to
-  return { ...comparedNumbers(counts), until: isCut ? zone.clockTime(spans.current.to) : null }
+  return { ...counts, until: isCut ? zone.clockTime(spans.current.to) : null }
 }
 
 /** The index of the first unit that is shown: all time begins with the first month that has something. */
@@ -181,7 +176,7 @@ function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory 
   return first < 0 ? units.length - 1 : first
 }
 
-/** The chart as JSON. Units that have not begun have no count. */
+/** The chart. Units that have not begun have no count. */
 function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: ReadHistory) {
   const { range, from, to, earlier } = period
   const now = source.now.getTime()
@@ -194,19 +189,33 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
   return {
     by: period.by,
     ...comparison(period, { ...own.compared, count: sum(own.units) }),
-    ...(also && { also: comparedNumbers({ ...also.compared, count: sum(also.units) }) }),
+    ...(also && { also: comparison(period, { ...also.compared, count: sum(also.units) }) }),
     first: day(first > 0 ? shown[0]!.start : from),
     last: day(Math.min(to - 1, now)),
     beforeFirst: beforeFirst ?? null,
     running: now < to ? shown.findLastIndex(({ start }) => start <= now) : null,
     points: shown.map((unit, index) => {
-      const countOf = ({ start, count }: Unit) => (start > now ? null : toJsonNumber(count))
+      const countOf = ({ start, count }: Unit) => (start > now ? null : count)
       return {
         start: range.zone.clockTime(unit.start),
         count: countOf(unit),
         ...(also && { also: countOf(also.units[first + index]!) }),
-        ...(beforeFirst && { before: orNull(unit.previous) }),
+        ...(beforeFirst && { before: unit.previous }),
       }
     }),
   }
+}
+
+/**
+ * The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site.
+ * @param types those that the page may show
+ */
+export function shownCompanion(
+  { also }: CounterType,
+  types: readonly CounterType[],
+  of: 'counter' | 'type',
+): CounterType | undefined {
+  const shown = also.filter((type) => types.includes(type))
+  const ofSite = of === 'type' ? shown.find(({ visitorsOf }) => visitorsOf === 'site') : undefined
+  return ofSite ?? shown.find(({ visitorsOf }) => visitorsOf === 'page')
 }

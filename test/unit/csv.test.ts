@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { escapeFormulas, toCsv, unescapeFormulas } from '../../../../src/browser/dashboard/csv.ts'
+import { escapeFormulas, toCsv, unescapeFormulas } from '../../src/csv.ts'
 
 /** Texts that are full of what matters to spreadsheets. */
 const TEXT = fc.string({

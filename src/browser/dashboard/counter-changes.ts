@@ -1,0 +1,270 @@
+// The forms that set, delete, rename and merge a counter, and the dialog in which they ask.
+
+import { visibleKey } from '../../visible-key.ts'
+import { ApiError, ask, BASE, messageOf, path } from './api.ts'
+import { byId, element, on, say } from './elements.ts'
+import { refresh } from './page-swap.ts'
+
+/** The API accepts JSON numbers up to this, and their negatives. */
+const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
+const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
+/** The name under which a page finds what was done on the one before. */
+const DONE = 'slotted-counter-done'
+
+// From the URL, because HTML does not preserve every character.
+const key = new URLSearchParams(location.search).get('key') ?? ''
+const type = () => byId('main').dataset.type!
+
+/** A counter in an answer of the API. */
+interface Counted {
+  key: string
+  /** All digits. */
+  count: string
+}
+
+const whole = new Intl.NumberFormat('en')
+const signed = new Intl.NumberFormat('en', { signDisplay: 'exceptZero' })
+const showCount = (count: bigint) => whole.format(count)
+
+type Action = 'set' | 'delete' | 'rename' | 'merge'
+
+/** What the dialog says of a change, what is sent, and what the page says afterwards: texts and keys in turn. */
+interface Question {
+  title: string
+  button: string
+  lines: string[]
+  request: [method: 'PUT' | 'DELETE' | 'POST', body?: string]
+  done: string[]
+}
+
+/**
+ * @param to the new count, or the other key; empty for deletions
+ * @param count that of the counter
+ * @param other its new one, or that of the counter to merge into
+ */
+function questionOf(action: Action, to: string, count: bigint, other: bigint): Question {
+  const its = `Its count of ${showCount(count)}`
+  const questions: Record<Action, Question> = {
+    set: {
+      title: 'Set this counter?',
+      button: `Set to ${showCount(other)}`,
+      lines: [
+        `Its count changes from ${showCount(count)} to ${showCount(other)} (${signed.format(other - count)}). What is counted before you confirm is overwritten too.`,
+        'The history keeps what was counted, and shows this change as an adjustment.',
+      ],
+      // A JavaScript number would round the digits.
+      request: ['PUT', `{"count":${to}}`],
+      done: [`Set to ${showCount(other)}.`],
+    },
+    delete: {
+      title: 'Delete this counter?',
+      button: 'Delete',
+      lines: [
+        `${its}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
+        'What is counted under this key afterwards is a new counter.',
+      ],
+      request: ['DELETE'],
+      done: ['Deleted ', key, '.'],
+    },
+    rename: {
+      title: 'Rename this counter?',
+      button: 'Rename',
+      lines: [`${its} and its history move to the new key.`, CHANGE_FIRST],
+      request: ['POST', JSON.stringify({ to })],
+      done: ['Renamed ', key, ' to ', to, '.'],
+    },
+    merge: {
+      title: 'Merge this counter into another one?',
+      button: 'Merge',
+      lines: [
+        `${its} and its history are added to the other counter, which has ${showCount(other)} and then ${showCount(count + other)}. This cannot be undone.`,
+        CHANGE_FIRST,
+      ],
+      request: ['POST', JSON.stringify({ into: to })],
+      done: ['Merged ', key, ' into ', to, '.'],
+    },
+  }
+  return questions[action]
+}
+
+/**
+ * Starts the forms that set, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a dialog says what
+ * will happen, and asks. Afterwards the page says what was done.
+ */
+export function startChanges(): void {
+  on('submit', '#set', (_, event) => {
+    event.preventDefault()
+    const field = changeField('new-count', 'change-message')
+    const count = typedCount(field.input.value)
+    const rule = `A whole number, such as 1234 or 1,234, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`
+    if (count === null || count > LARGEST || count < -LARGEST) field.refuse(rule)
+    else void field.run(() => change('set', String(count), count))
+  })
+  on('submit', '#move', (_, event) => {
+    event.preventDefault()
+    const action = (event as SubmitEvent).submitter?.getAttribute('value') === 'merge' ? 'merge' : 'rename'
+    const field = keyField()
+    void field.run(() => move(action, field.input.value))
+  })
+  on('click', '#delete', () => void keyField().run(() => change('delete', '')))
+  on('input', '#set input, #move input', (field) => {
+    field.removeAttribute('aria-invalid')
+    byId(field.getAttribute('aria-describedby')!).replaceChildren()
+  })
+  // What was done on the page before. Browsers may show that one again as it was.
+  addEventListener('pagehide', () => say())
+  const done = withStorage(() => sessionStorage.getItem(DONE))
+  if (done === null) return
+  sessionStorage.removeItem(DONE)
+  tellDone(JSON.parse(done))
+}
+
+/** Says what was done. @param what texts and keys in turn */
+function tellDone(what: readonly string[]): void {
+  say(element('span', {}, ...what.map((part, index) => (index % 2 === 0 ? part : keyText(part)))))
+  byId('message').focus()
+}
+
+/** Uses the browser's storage. Browsers that block it throw; then the answer is `null`. */
+function withStorage<Found>(use: () => Found): Found | null {
+  try {
+    return use()
+  } catch {
+    return null
+  }
+}
+
+/** A whole number: digits alone, or in groups of three as the page writes them. Anything else is `null`. */
+function typedCount(text: string): bigint | null {
+  const typed = text.trim().replace('\u2212', '-')
+  return /^-?(?:\d{1,19}|\d{1,3}(?:,\d{3}){1,6})$/.test(typed) ? BigInt(typed.replaceAll(',', '')) : null
+}
+
+/** A key that keeps its writing direction to itself. */
+const keyText = (key: string) => element('bdi', {}, visibleKey(key))
+
+async function change(action: Action, to: string, other = 0n): Promise<void> {
+  const moves = action !== 'set'
+  const box = document.querySelector<HTMLInputElement>('#also')
+  const places = moves ? [...document.querySelectorAll<HTMLElement>('[data-also]')] : []
+  const types = [type(), ...places.map(({ dataset }) => dataset.also!)]
+  const [count, ...also] = (await Promise.all(types.map(countOf))) as [bigint, ...bigint[]]
+  const question = questionOf(action, to, count, other)
+  byId('confirm-also').hidden = !moves
+  if (box !== null) box.checked = true
+  for (const [index, place] of places.entries()) place.textContent = showCount(also[index]!)
+  if (!(await confirmed(question, moves ? to : ''))) return
+  say()
+  const [method, body] = question.request
+  const address = path('counters', type(), key, ...(method === 'POST' ? [action] : []))
+  try {
+    await send(method, moves && box?.checked ? `${address}?also=true` : address, body)
+  } catch (error) {
+    // Somebody else was faster.
+    if (!(error instanceof ApiError) || error.code !== 'counter_exists') throw error
+    return offer('This key has a counter by now. Nothing was changed.', 'merge', to)
+  }
+  if (!moves) {
+    byId<HTMLFormElement>('set').reset()
+    await refresh()
+    return tellDone(question.done)
+  }
+  withStorage(() => sessionStorage.setItem(DONE, JSON.stringify(question.done)))
+  // In the same period.
+  const next = new URLSearchParams(location.search)
+  if (action === 'delete') next.delete('key')
+  else next.set('key', to)
+  location.assign(`${BASE}/${action === 'delete' ? '' : 'counter'}?${next}`)
+}
+
+async function move(action: 'rename' | 'merge', to: string): Promise<void> {
+  const found = await findCounter(to)
+  if (to === key || found?.key === key) keyField().refuse('This counter has this key already.')
+  else if (action === 'rename' && found !== null) {
+    offer(`This key has a counter, with a count of ${showCount(BigInt(found.count))}.`, 'merge', to)
+  } else if (action === 'merge' && found === null) offer('There is no counter with this key.', 'rename', to)
+  else await change(action, to, BigInt(found?.count ?? 0))
+}
+
+/** Says what is wrong with the other key, beside a button for what is possible. */
+function offer(text: string, instead: 'rename' | 'merge', to: string): void {
+  const button = element('button', { type: 'button' }, instead === 'merge' ? 'Merge instead …' : 'Rename instead …')
+  button.addEventListener('click', () => {
+    // The button goes away, and the dialog gives the focus back.
+    keyField().input.focus()
+    void keyField().run(() => move(instead, to))
+  })
+  keyField().refuse(text, ' ', button)
+}
+
+const keyField = () => changeField('other-key', 'move-message')
+let isBusy = false
+
+/** A field of a change, and the message beside it. */
+function changeField(id: string, messageId: string) {
+  const input = byId<HTMLInputElement>(id)
+  return {
+    input,
+    refuse(...what: (string | Node)[]): void {
+      byId(messageId).replaceChildren(...what)
+      input.setAttribute('aria-invalid', 'true')
+      input.focus()
+    },
+    /** Runs one change at a time: a click during a change does nothing. */
+    async run(work: () => Promise<void>): Promise<void> {
+      if (isBusy) return
+      isBusy = true
+      byId(messageId).replaceChildren()
+      await work().catch((error) => {
+        byId(messageId).textContent = messageOf(error)
+      })
+      isBusy = false
+    },
+  }
+}
+
+/** Asks in the page's dialog. The button that has the focus changes nothing. @param other the other key, or nothing */
+async function confirmed({ title, button, lines }: Question, other: string): Promise<boolean> {
+  const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
+  const keys = [keyText(key), ...(other === '' ? [] : [' ', arrow, ' ', keyText(other)])]
+  byId('confirm-title').textContent = title
+  byId('confirm-text').replaceChildren(
+    element('p', { class: 'key' }, ...keys),
+    ...lines.map((line) => element('p', {}, line)),
+  )
+  byId('confirm-button').textContent = button
+  const dialog = byId<HTMLDialogElement>('confirm')
+  dialog.returnValue = ''
+  dialog.showModal()
+  dialog.querySelector('button')?.focus()
+  await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }))
+  return dialog.returnValue === 'confirm'
+}
+
+async function countOf(type: string): Promise<bigint> {
+  return BigInt((await ask<Counted>('GET', path('counters', type, key))).count)
+}
+
+/** Finds the counter of a typed key, which the type may spell otherwise: the first one that begins with it. @throws {ApiError} */
+async function findCounter(key: string): Promise<Counted | null> {
+  const query = new URLSearchParams({ prefix: key, limit: '1' })
+  const found = await ask<{ counters: Counted[] }>('GET', `${path('search', type())}?${query}`)
+  const [first] = found.counters
+  return first?.key.length === key.length ? first : null
+}
+
+/**
+ * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
+ * @throws {ApiError} with status 0 if the outcome still is
+ */
+async function send(method: string, path: string, body?: string): Promise<void> {
+  const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
+  for (let isLast = false; ; isLast = true) {
+    try {
+      return await ask(method, path, body, key)
+    } catch (error) {
+      if (!(error instanceof ApiError) || (error.status !== 0 && error.code !== 'outcome_unknown')) throw error
+      if (isLast) throw new ApiError(0, { code: 'outcome_unknown' })
+    }
+  }
+}

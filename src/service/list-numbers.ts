@@ -1,0 +1,229 @@
+import { type CounterType, pageOf } from '../config/counter-types.ts'
+import type { CounterAddress, CounterPlace } from '../counters/counter-address.ts'
+import { periodAt } from '../counters/history/history-range.ts'
+import { MAX_RANKED } from '../counters/history/ranking.ts'
+import { readRows } from '../counters/history/read-history.ts'
+import { type Selection, selectionOf, selectionsOf } from '../counters/history/selection.ts'
+import { countIn } from '../counters/read/read-counters.ts'
+import { countKeys, findCounters, searchedPrefix } from '../counters/read/search.ts'
+import type { View } from '../periods.ts'
+import type { Caller } from './caller.ts'
+import { type ChosenPeriod, type Comparison, FIRST_DAY } from './chosen-period.ts'
+import { firstHour } from './history.ts'
+import { readTop, unlessTooMany } from './ranking.ts'
+import { readCounters } from './read.ts'
+
+/** The most rows with small charts, and the most units of these. A file with more rows has none. */
+const MAX_CHARTED = 100
+/** The most counters that are counted for the heading of the list. */
+const MAX_COUNTED = 1_000
+
+/** The most keys in which a search looks for a text, in the order of the keys. */
+export const MAX_SEARCHED = 10_000
+
+/** For whom a list is read, and what was asked for. */
+export interface ListSource {
+  caller: Caller
+  asked: Pick<View, 'period' | 'find' | 'sort'> & { skip: number; rows: number }
+  now: Date
+  /** Whether for a public page, which does not say how many keys there are. */
+  isPublic: boolean
+}
+
+/** `ranked`: whether those with the highest counts come first. If there are too many for that, they are in another order. */
+interface Listed {
+  counters: readonly CounterAddress[]
+  more: boolean
+  ranked: boolean
+  /** In a search: how many keys it has looked through, and whether these are all. */
+  searched?: { keys: number; all: boolean }
+}
+
+/** What each row of a list is counted for: the spans in which it is compared, and the first unit of the chart. */
+interface Shown {
+  spans: Comparison | null
+  first: number
+}
+
+/**
+ * The counters with the highest counts in the period, or of up to a thousand of them, those with the most visitors or the largest
+ * change; in a search, of those whose keys contain a text, in any case. A prefix that the type lists finds only keys that begin with it.
+ */
+export async function readList(
+  source: ListSource,
+  type: CounterType,
+  also: CounterType | undefined,
+  period: ChosenPeriod,
+  reading: Promise<Shown>,
+) {
+  const { caller, asked } = source
+  const { sort, skip, rows: most } = asked
+  const prefix = searchedPrefix(type, asked.find)
+  const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
+  const [shown, found, of] = await Promise.all([
+    reading,
+    readListed(source, type, prefix, period, sort === '' ? skip + most : MAX_RANKED),
+    isCounted && countKeys(caller.db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
+  ])
+  const { searched, more, ranked } = found
+  const order = sort !== '' || searched ? await sorted(source, found.counters, also, period, shown) : null
+  const all = order?.counters ?? found.counters
+  const counters = all.slice(skip, skip + most)
+  const listed = await listedRows(source, counters, also, period, shown)
+  // Rankings may be a minute old, counts are not.
+  const rows = ranked ? listed.filter(({ count }) => count !== 0n) : listed
+  if (ranked && sort === '') rows.sort((a, b) => descending(a.count, b.count))
+  const shownRows = rows.map(({ name, ...row }) => {
+    const page = pageOf(type.url, name)
+    return { key: name, ...(page !== null && { page }), ...row }
+  })
+  return {
+    of: of || null,
+    ...(searched && order && { searched: { ...searched, found: all.length, sum: order.sum } }),
+    more: more || all.length > skip + most,
+    ranked,
+    counters: shownRows,
+  }
+}
+
+const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)
+
+/** The counters that have a count, in the order that was asked for, and the sum of their counts. */
+async function sorted(
+  source: ListSource,
+  counters: readonly CounterAddress[],
+  also: CounterType | undefined,
+  period: ChosenPeriod,
+  { spans }: Shown,
+): Promise<{ counters: CounterAddress[]; sum: bigint }> {
+  const { sort } = source.asked
+  const isByChange = sort === 'change'
+  const [counted, others] = await Promise.all([
+    countRows(source, counters, period, {
+      sums: isByChange && spans ? [spans.current, spans.before].map(selectionOf) : [],
+    }),
+    sort === 'also' && also ? countRows(source, inType(also, counters), period) : null,
+  ])
+  const rows = counted
+    .map(({ count, sums: [compared = 0n, before = 0n] }, index) => ({
+      counter: counters[index]!,
+      count,
+      by: others ? others[index]!.count : isByChange ? compared - before : count,
+    }))
+    .filter(({ count }) => count !== 0n)
+    .sort((a, b) => descending(a.by, b.by))
+  return {
+    counters: rows.map(({ counter }) => counter),
+    sum: rows.reduce((sum, { count }) => sum + count, 0n),
+  }
+}
+
+const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
+  counters.map(({ recordId }) => ({ recordType, recordId }))
+
+async function readListed(
+  { caller, asked: { find, period: name } }: ListSource,
+  type: CounterType,
+  prefix: string,
+  period: ChosenPeriod,
+  limit: number,
+): Promise<Listed> {
+  const { recordType, prefixes } = type
+  const inPeriod = name === 'all' ? null : selectionOf(period)
+  /** The first keys in their own order. */
+  const list = async (prefix: string): Promise<Listed> => {
+    const { counters, next } = await findCounters(caller.db, type, { prefix, after: null, limit })
+    return { counters, more: next !== null, ranked: false }
+  }
+  /** The counters of a prefix with the highest counts. `null`: too many counters. */
+  const rank = async (prefix: string, during = inPeriod): Promise<Listed | null> => {
+    const found = await unlessTooMany(readTop(caller, { recordType, name: prefix }, during, limit + 1))
+    if (found === null) return null
+    const counters = found.counters.slice(0, limit)
+    if (counters.length === limit) return { counters, more: found.counters.length > limit, ranked: true }
+    // Rankings have no counter of which nothing was rolled up yet, and none with a negative count.
+    return { counters: joined(counters, (await list(prefix)).counters, limit), more: false, ranked: true }
+  }
+  // If there are too many to rank in the period, those of all time.
+  const lead = async () => (await rank('')) ?? { ...(await rank('', null))!, ranked: false }
+  if (prefix === '') return lead()
+  if (prefixes.includes(prefix)) return (await rank(prefix)) ?? list(prefix)
+  const { counters: keys, next } = await findCounters(caller.db, type, {
+    prefix: '',
+    after: null,
+    limit: MAX_SEARCHED,
+  })
+  const text = find.toLowerCase()
+  const matches = keys.filter(({ name }) => name.toLowerCase().includes(text))
+  // Of more keys, those that begin with the text are found too.
+  const beginning = next === null ? [] : ((await rank(prefix)) ?? (await list(prefix))).counters
+  const counters = joined(beginning, matches, MAX_RANKED + 1)
+  const searched = { keys: keys.length, all: next === null }
+  return { counters: counters.slice(0, MAX_RANKED), more: counters.length > MAX_RANKED, ranked: true, searched }
+}
+
+/** Two lists one after the other, with each counter once. */
+function joined(first: readonly CounterAddress[], second: readonly CounterAddress[], limit: number): CounterAddress[] {
+  const all = new Map([...first, ...second].map((counter) => [counter.recordId, counter]))
+  return [...all.values()].slice(0, limit)
+}
+
+/** The counters as rows of a list, each with its visitors and its small chart. */
+async function listedRows(
+  source: ListSource,
+  counters: readonly CounterAddress[],
+  also: CounterType | undefined,
+  period: ChosenPeriod,
+  { spans, first }: Shown,
+) {
+  const units = { ...period.range, edges: period.range.edges.slice(period.first + first) }
+  const hasCharts =
+    counters.length <= MAX_CHARTED && (source.asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
+  // A counter is new if nothing of it was counted before the period.
+  const earlier = { from: FIRST_DAY, to: period.from, firstDay: FIRST_DAY, nextDay: period.firstDay }
+  const [rows, visitors] = await Promise.all([
+    countRows(source, counters, period, {
+      charts: hasCharts ? selectionsOf(units) : [],
+      sums: spans === null ? [] : [spans.current, spans.before, earlier].map(selectionOf),
+    }),
+    also && countRows(source, inType(also, counters), period),
+  ])
+  return rows.map(({ count, isRolled, sums: [compared = null, before = null, earlier = null], charts }, index) => ({
+    name: counters[index]!.name,
+    count,
+    compared,
+    before,
+    ...(isRolled && { isRolled }),
+    ...(earlier === 0n && count > 0n && { isNew: true }),
+    ...(visitors && { also: visitors[index]!.count }),
+    ...(hasCharts && { points: charts }),
+  }))
+}
+
+/** Counts a period of each counter, with what is pending. `isRolled`: without, because there was too much of it to add up */
+async function countRows(
+  { caller, asked, now }: ListSource,
+  counters: readonly CounterPlace[],
+  period: ChosenPeriod,
+  { sums = [], charts = [] }: { sums?: Selection[]; charts?: Selection[] } = {},
+) {
+  if (counters.length === 0) return []
+  const hoursFrom = firstHour(caller.isolate.config)
+  const unnamed = counters.map((counter) => ({ ...counter, name: '' }))
+  const [rows, { readings }] = await Promise.all([
+    readRows(caller.db, counters, { sums: [selectionOf(period), ...sums], charts, hoursFrom }),
+    readCounters(caller, unnamed),
+  ])
+  const current = periodAt(period.range, now.getTime())
+  const running = current === undefined ? -1 : charts.length - (period.range.edges.length - 1 - current)
+  return rows.map(({ sums: [count, ...sums], charts }, index) => {
+    const reading = readings[index]!
+    const pending = current === undefined ? 0n : (reading.pending ?? 0n)
+    return {
+      count: asked.period === 'all' ? countIn(reading) : count! + pending,
+      isRolled: current !== undefined && reading.pending === null,
+      sums,
+      charts: charts.map((count, place) => (place === running ? count + pending : count)),
+    }
+  })
+}

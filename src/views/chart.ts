@@ -1,0 +1,192 @@
+import { html } from 'hono/html'
+import type { HistoryUnit } from '../counters/history/history-range.ts'
+import type { View } from '../periods.ts'
+import { type Unit, withUnit } from '../units.ts'
+import type { Html } from './dashboard/layout.ts'
+import { showCount, showDay, showDays, showMonth, showShort, showUnit, weekdayOf } from './english.ts'
+
+/** A unit of a chart. Its counts are `null` before it has begun. */
+export interface Point {
+  /** A clock time such as 2026-11-28T14:00:00+01:00. */
+  start: string
+  count: bigint | null
+  /** The count of the same unit in the period before. */
+  before?: bigint | null
+  also?: bigint | null
+}
+
+interface Chart {
+  by: HistoryUnit
+  points: readonly Point[]
+  /** The index of the unit that is not over. */
+  running: number | null
+  /** Which counts it shows. */
+  show?: View['show']
+  /** The indexes of units with a line for what was set or imported. */
+  adjusted?: readonly number[]
+}
+
+// Parts of the height in per cent: the space above the highest grid line, and that of the axis with its labels.
+const [TOP, BOTTOM] = [4, 12.5]
+/** How much of its place a bar fills, and of few bars each. */
+const [BAR_PART, PART_OF_FEW] = [0.75, 0.05]
+const INNER_PART = 0.6
+/** In more units, weekends cannot be seen. */
+const MAX_WEEKENDS = 130
+/** The most days that are labelled by Mondays; more by months. */
+const MAX_MONDAYS = 130
+/** The widths for which labels are chosen, in pixels: that of a wide chart, and that on the narrowest phone. */
+const [WIDE, NARROW] = [620, 228]
+/** The estimated width of a letter, and the space between two labels. */
+const [LETTER, LABEL_GAP] = [7, 8]
+/** Labels further right would leave the chart. */
+const LAST_LABEL = 0.97
+
+/**
+ * Draws a chart in the viewport of an SVG element, whatever its size is: all places are parts of its width and height. The labels of
+ * the values stand left of it, and labels of class `wide` need 620 pixels.
+ */
+export function drawChart({ by, points, running, show = '', adjusted = [] }: Chart): Html {
+  const main = (point: Point) => numberOf(show === 'also' ? point.also : point.count)
+  const before = ({ before }: Point, index: number) =>
+    show === 'also' || (running !== null && index >= running) ? null : numberOf(before)
+  const values = points.flatMap((point, index) => [main(point), before(point, index)]).filter((value) => value !== null)
+  const lines = gridLines(Math.min(...values, 0), Math.max(...values, 0))
+  const [least, most] = [lines[0]!, lines.at(-1)!]
+  const y = (value: number) => hundredths(TOP + ((most - value) / (most - least)) * (100 - TOP - BOTTOM))
+  const [zero, floor] = [y(0), y(least)]
+  const part = Math.min(BAR_PART, PART_OF_FEW * points.length)
+  const all = (draw: (point: Point, index: number) => string) => points.map(draw).join('')
+  // A unit is 1 wide, and the whole 100 high.
+  const bar = (value: number | null, index: number, part: number) =>
+    value ? `M${hundredths(index + (1 - part) / 2)} ${zero}V${y(value)}h${hundredths(part)}V${zero}z` : ''
+  const paths = {
+    weekends: all(({ start }, index) => {
+      const isShaded = by === 'day' && points.length <= MAX_WEEKENDS && weekdayOf(start) % 6 === 0
+      return isShaded ? `M${index} ${TOP}h1V${floor}h-1z` : ''
+    }),
+    bars: all((point, index) => (index === running ? '' : bar(main(point), index, part))),
+    inside: all((point, index) => (show === 'both' ? bar(numberOf(point.also), index, part * INNER_PART) : '')),
+    previous: all((point, index) => {
+      const value = before(point, index)
+      const isFirst = index === 0 || before(points[index - 1]!, index - 1) === null
+      return value === null ? '' : `${isFirst ? 'M' : 'L'}${index + 0.5} ${y(value)}`
+    }),
+    adjusted: adjusted.map((index) => `M${index + 0.5} ${TOP}V${floor}`).join(''),
+  }
+  const drawn = Object.entries(paths).map(([name, d]) => d && html`<path class="${name}" d="${d}"/>`)
+  const now = running === null ? null : main(points[running]!)
+  const percent = (units: number) => `${hundredths((units / points.length) * 100)}%`
+  const current =
+    running !== null && now
+      ? html`<rect class="now" fill="url(#hatch)" x="${percent(running + (1 - part) / 2)}" width="${percent(part)}" y="${Math.min(zero, y(now))}%" height="${hundredths(Math.abs(zero - y(now)))}%"/>`
+      : ''
+  const grid = lines.map(
+    (line) => html`<line class="grid${line === 0 ? ' zero' : ''}" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
+<text x="-8" y="${y(line)}%" dy="4" text-anchor="end">${showShort(line)}</text>`,
+  )
+  const labels = axisLabels(points, by).map(
+    ({ index, text, isWide }) =>
+      html`<text${isWide ? html` class="wide"` : ''} x="${percent(index + 0.5)}" y="100%" dy="-5" text-anchor="middle">${text}</text>`,
+  )
+  return html`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0h2.5v6H0z"/></pattern>
+<rect class="band" y="${TOP}%" width="0" height="${hundredths(floor - TOP)}%"/>
+${grid}
+<svg width="100%" height="100%" viewBox="0 0 ${points.length} 100" preserveAspectRatio="none">${drawn}</svg>
+${current}
+${labels}`
+}
+
+const numberOf = (count: bigint | null | undefined) => (count == null ? null : Number(count))
+
+const hundredths = (value: number) => Math.round(value * 100) / 100
+
+/** Steps between grid lines, before their power of ten. */
+const STEPS = [1, 2, 2.5, 4, 5, 10]
+const MAX_STEPS = 4
+
+/** Round values at even distances that enclose two others, and zero. @param least the smallest and `most` the largest one */
+export function gridLines(least: number, most: number): number[] {
+  const [bottom, top] = [Math.min(0, least), Math.max(1, most)]
+  const rough = (top - bottom) / MAX_STEPS
+  const power = 10 ** Math.floor(Math.log10(rough))
+  // Counts are whole numbers.
+  const isStep = (step: number) => step >= rough && Number.isInteger(step)
+  const step = STEPS.map((digits) => digits * power).find(isStep) ?? 1
+  const first = Math.floor(bottom / step)
+  const last = Math.ceil(top / step)
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
+}
+
+/** The labels that never collide: of days the Mondays if there are more than seven, and of more than `MAX_MONDAYS` the months. */
+export function axisLabels(points: readonly Pick<Point, 'start'>[], by: HistoryUnit) {
+  const inMonths = by === 'month' || points.length > MAX_MONDAYS
+  const candidates = points.flatMap(({ start }, index) => {
+    const day = Number(start.slice(8, 10))
+    const isShown =
+      by === 'day'
+        ? inMonths
+          ? day === 1
+          : points.length <= 7 || weekdayOf(start) === 1
+        : by !== 'week' || !inMonths || day <= 7
+    const text = inMonths ? showMonth(start) : by === 'hour' ? start.slice(11, 16) : showDay(start)
+    return isShown ? [{ index, text, isYear: inMonths && /^\d+$/.test(text) }] : []
+  })
+  const [first, second] = candidates
+  const between = first && second ? (second.index - first.index) / points.length : 1
+  const room = Math.max(...candidates.map(({ text }) => text.length)) * LETTER + LABEL_GAP
+  const wide = Math.ceil(room / WIDE / between)
+  const narrow = wide * Math.ceil(room / NARROW / (between * wide))
+  // The year is always among them.
+  const phase = Math.max(
+    0,
+    candidates.findIndex(({ isYear }) => isYear),
+  )
+  return candidates
+    .map((label, nth) => ({ ...label, isWide: (nth - phase) % narrow !== 0, isLeftOut: (nth - phase) % wide !== 0 }))
+    .filter(({ isLeftOut, index }) => !isLeftOut && index + 0.5 < points.length * LAST_LABEL)
+}
+
+/** Draws the counts of a period's units as small bars, with the highest one as high as the drawing. */
+export function drawSmall(counts: readonly bigint[]): Html {
+  const values = counts.map((count) => Math.max(0, Number(count)))
+  const most = Math.max(1, ...values)
+  const bars = values.map((value, index) =>
+    value === 0 ? '' : `M${index} 20v${-Math.max(1, Math.round((value * 20) / most))}h.7V20z`,
+  )
+  return html`<svg viewBox="0 0 ${Math.max(1, counts.length)} 20" preserveAspectRatio="none" aria-hidden="true"><path d="${bars.join('')}"/></svg>`
+}
+
+// The whole image, and the chart in it.
+const [WIDTH, HEIGHT] = [640, 200]
+const [LEFT, RIGHT, HEAD] = [52, 620, 40]
+
+// Its own ground, so that it is readable where page and picture disagree about the colors.
+const STYLE =
+  '.ground{fill:#fff;stroke:#dfe3ea}text{fill:#566173;font:12px system-ui,sans-serif}.sum{fill:#1b2330;font-weight:600}.grid{stroke:#dfe3ea}.bars,pattern{fill:#2f6fdb}.now{stroke:#2f6fdb}.weekends,.band{opacity:.04}' +
+  '@media(prefers-color-scheme:dark){.ground{fill:#1a2028;stroke:#2d3642}text{fill:#a3aebd}.sum{fill:#e8ecf2}.grid{stroke:#2d3642}.bars,pattern{fill:#5b93f0}.now{stroke:#5b93f0}}'
+
+/** Draws a chart for pages that show images only: light and dark in one file, with its numbers as text. @returns an SVG document */
+export function drawChartImage(of: Unit, { by, points }: Pick<Chart, 'by' | 'points'>, today: string): string {
+  const counts = points.map(({ count }) => count!)
+  const total = counts.reduce((sum, count) => sum + count, 0n)
+  const sum = withUnit(showCount(total), total, of)
+  const days = showDays(points[0]!.start.slice(0, 10), today)
+  const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
+  const at = points[most]!.start
+  const where = `${by === 'day' ? 'on' : 'in'} ${showUnit(by, [at.slice(0, 10), at.slice(0, 10)], at, '')}`
+  const about = counts[most]! > 0n ? `Most: ${showCount(counts[most]!)} ${where}.` : 'Nothing was counted.'
+  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sum}, ${days}">
+<title>${sum}, ${days}</title>
+<desc>By ${by}, in UTC. ${about} The last ${by} is not over.</desc>
+<style>${STYLE}</style>
+<rect class="ground" x=".5" y=".5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
+<g aria-hidden="true">
+<text class="sum" x="20" y="28">${sum}</text>
+<text x="${RIGHT}" y="28" text-anchor="end">${days}</text>
+<svg x="${LEFT}" y="${HEAD}" width="${RIGHT - LEFT}" height="${HEIGHT - HEAD}" overflow="visible">
+${drawChart({ by, points, running: points.length - 1 })}
+</svg>
+</g>
+</svg>`)
+}

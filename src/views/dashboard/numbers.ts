@@ -1,0 +1,307 @@
+import { html, raw } from 'hono/html'
+import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { CHART_UNITS, OTHER_PERIODS, TILES, type View, viewQuery } from '../../periods.ts'
+import type { CounterNumbers, TypeNumbers } from '../../service/page-numbers.ts'
+import { withUnit } from '../../units.ts'
+import { visibleKey } from '../../visible-key.ts'
+import { drawChart, drawSmall } from '../chart.ts'
+import { type Change, clockOf, showChange, showCount, showDays, showGrowth, showUnit } from '../english.ts'
+import type { Html } from './layout.ts'
+
+/** What a page shows: the numbers of a type or a counter, beside those of a type that counts the same hits in another way. */
+export interface Shown {
+  type: CounterType
+  also: CounterType | undefined
+  view: View
+  numbers: Omit<TypeNumbers, 'list' | 'prefix'> & Partial<Pick<CounterNumbers, 'adjustments'>>
+  /** The path of the page, and what its query names beside the view. */
+  path: string
+  named: Record<string, string>
+  /** Whether all of the view can be chosen, or, on a public page, only the period. */
+  hasChoices: boolean
+}
+
+/** The address of the same page in another view. */
+export function addressOf({ path, named, view }: Shown, change: Partial<View> & { csv?: 'chart' | 'list' }): string {
+  const { csv, ...changed } = change
+  const query = new URLSearchParams({ ...named, ...viewQuery({ ...view, ...changed }), ...(csv && { csv }) })
+  return query.size === 0 ? path : `${path}?${query}`
+}
+
+/** What a link to a period changes. Months of a week would be one bar. */
+const ofPeriod = (period: View['period'], from = '', to = ''): Partial<View> => ({ period, from, to, by: '', page: 0 })
+
+const isCurrent = (is: boolean) => (is ? raw(' aria-current="true"') : '')
+
+/** Links to choose one of: their texts, and what they change of the view. */
+function choices(
+  shown: Shown,
+  label: string,
+  of: readonly (readonly [text: string, change: Partial<View>, isCurrent: boolean])[],
+): Html {
+  const links = of.map(([text, change, is]) => html`<a href="${addressOf(shown, change)}"${isCurrent(is)}>${text}</a>`)
+  return html`<nav class="choice" aria-label="${label}">${links}</nav>`
+}
+
+/** A change in words and in its color; both numbers are its title. @param more what follows the words */
+function growth({ until, isNew, ...change }: Change & { until?: string | null; isNew?: boolean }, more = ''): Html {
+  const { compared, before } = change
+  if (compared === null || before === null) return html`<i class="growth"></i>`
+  const text = isNew ? 'new' : showGrowth(change) || (compared > before ? `from ${showCount(before)}` : '')
+  const end = until && (clockOf(until) === '00:00' ? 'the end of yesterday' : clockOf(until))
+  const title = `${showCount(compared)} after ${showCount(before)}${end ? `, both up to ${end}` : ''}`
+  const direction = text.startsWith('▲') ? ' up' : text.startsWith('▼') ? ' down' : ''
+  return html`<i class="growth${direction}" title="${title}">${text}${text && more ? html`<span class="against"> ${more}</span>` : ''}</i>`
+}
+
+/** A count with its unit, and the digits in bold. */
+function withUnitOf(count: bigint, type: CounterType): Html {
+  const [digits, text] = [showCount(count), withUnit(showCount(count), count, type)]
+  return text.startsWith(digits)
+    ? html`<b>${digits}</b><span class="unit">${text.slice(digits.length)}</span>`
+    : html`<b>${text}</b>`
+}
+
+/** The periods with their figures, and the chart of the chosen one. @param more what follows the chart in its card */
+export function numbersOf(shown: Shown, more: Html | '' = ''): Html {
+  const { type, also, view, numbers, hasChoices } = shown
+  const { chart } = numbers
+  const sums = [
+    ...(view.show === 'also' ? [] : [withUnit(showCount(chart.count), chart.count, type)]),
+    ...(view.show === '' || !also || !chart.also
+      ? []
+      : [withUnit(showCount(chart.also.count), chart.also.count, also)]),
+  ].join(', ')
+  const [days, compared] = [showDays(chart.first, chart.last), view.show === 'also' && chart.also ? chart.also : chart]
+  const adjusted = (numbers.adjustments ?? []).map(({ at }) =>
+    chart.points.findLastIndex(({ start }) => new Date(start) <= at),
+  )
+  const drawn = { ...chart, show: view.show, adjusted: adjusted.filter((index) => index !== -1) }
+  return html`${tiles(shown)}
+<section class="card" aria-labelledby="chart-days">
+<div class="row card-head"><h2 id="chart-days">${days}</h2> <span id="chart-sum">${sums}</span> ${growth(compared, against(chart))}</div>
+<div class="chart" id="chart" role="img" aria-label="Chart of ${sums} by ${chart.by}, ${days}" data-units="${chart.points.length}">
+<svg aria-hidden="true"${view.show === 'both' ? raw(' class="both"') : ''}>${drawChart(drawn)}</svg></div>
+${legend(shown, adjusted.length > 0)}
+${view.period === 'all' ? adjustedNote(numbers) : ''}
+${hasChoices ? chartMenu(shown) : ''}
+<details id="table"><summary>Table</summary>
+<div class="scroll" id="table-rows" tabindex="0" role="region" aria-label="Numbers of the chart">${table(shown)}</div>
+</details>
+${more}
+</section>`
+}
+
+function tiles(shown: Shown): Html {
+  const { view, also, numbers, hasChoices } = shown
+  const tile = ([name, label]: [string, string]) => {
+    const period = name as keyof typeof TILES
+    const figureOf = ({ figures, total }: Pick<TypeNumbers, 'figures' | 'total'>) =>
+      period === 'all' ? { count: total, compared: null, before: null } : figures[period]
+    const figure = figureOf(numbers)
+    const second = also && numbers.also && figureOf(numbers.also).count
+    return html`<a class="tile" href="${addressOf(shown, ofPeriod(period))}"${isCurrent(view.period === period)} id="tile-${name}"><span>${label}</span> <b>${showCount(figure.count)}</b> ${growth(figure)}${second === undefined ? '' : html` <small>${withUnit(showCount(second), second, also!)}</small>`}</a>`
+  }
+  return html`<nav class="tiles" aria-label="Period">${Object.entries(TILES).map(tile)}${hasChoices ? otherDays(shown) : ''}</nav>`
+}
+
+/** Other days, in a panel that opens without a script. */
+function otherDays(shown: Shown): Html {
+  const { view, named } = shown
+  const names = Object.entries(OTHER_PERIODS) as [View['period'], string][]
+  const isAmong = view.period === 'custom' || view.period in OTHER_PERIODS
+  const kept = { ...named, ...viewQuery({ ...view, ...ofPeriod('30d') }) }
+  const text =
+    view.period === 'custom' ? showDays(view.from, view.to) : names.find(([name]) => name === view.period)?.[1]
+  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${isCurrent(isAmong)}>${text ?? 'Other days'} ▾</button>
+<div class="panel" id="days" popover>
+${choices(
+  shown,
+  'Other days',
+  names.map(([name, label]) => [label, ofPeriod(name), view.period === name]),
+)}
+<form class="row" action="${shown.path}">${hiddenFields(kept)}
+<label>From <input type="date" name="from" min="1975-01-01" required value="${view.from}"></label>
+<label>to <input type="date" name="to" min="1975-01-01" required value="${view.to}"></label>
+<button>Show</button>
+</form>
+</div>`
+}
+
+const hiddenFields = (fields: Record<string, string>) =>
+  Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+
+/** The units of the chart, its counts, and its file. */
+function chartMenu(shown: Shown): Html {
+  const { type, also, view, numbers } = shown
+  const { by } = numbers.chart
+  // One day or two have hours, all time and the longest periods have months.
+  const isFixed =
+    by === 'hour' || view.period === 'all' || (view.period === 'custom' && view.by === '' && by === 'month')
+  const units = isFixed ? [] : (Object.entries(CHART_UNITS) as [View['by'], string][])
+  const usual = view.period === '12m' ? 'month' : 'day'
+  const counts = numbers.also
+    ? ([
+        ['', type.title],
+        ['also', also!.title],
+        ['both', 'Both'],
+      ] as const)
+    : []
+  const unit = units.find(([unit]) => unit === by)?.[1]
+  const count = counts.find(([show]) => show === view.show)?.[1]
+  const chosen = [unit, count].filter((text) => text !== undefined).join(', ')
+  return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${chosen || 'Chart'} ▾</button>
+<div class="panel" id="chart-menu" popover>${
+    unit === undefined
+      ? ''
+      : choices(
+          shown,
+          'Units of the chart',
+          units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by]),
+        )
+  }${
+    count === undefined
+      ? ''
+      : choices(
+          shown,
+          'Counts in the chart',
+          counts.map(([show, text]) => [text, { show }, show === view.show]),
+        )
+  }<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
+}
+
+function legend({ type, also, view, numbers }: Shown, isAdjusted: boolean): Html | '' {
+  const bar = 'M0 0h14v10H0z'
+  const entries: [sign: string, d: string, text: string][] = []
+  if (view.show === 'both' && numbers.also) entries.push(['bars', bar, type.unit], ['inside', bar, also!.unit])
+  if (isAdjusted) entries.push(['adjusted', 'M7 0v10', 'set or imported'])
+  if (entries.length === 0) return ''
+  return html`<ul class="row legend">${entries.map(([sign, d, text]) => html`<li><svg width="14" height="10" class="${view.show}" aria-hidden="true"><path class="${sign}" d="${d}"/></svg>${text}</li>`)}</ul>`
+}
+
+/** Why the chart of all time does not add up to the total. */
+function adjustedNote({ total, chart }: Shown['numbers']): Html | '' {
+  const adjusted = total - chart.count
+  if (adjusted === 0n) return ''
+  return html`<p class="hint" id="adjusted-note">With ${showChange(adjusted)} that were set or imported without a day, the total is ${showCount(total)}.</p>`
+}
+
+const DAY_MS = 86_400_000
+
+/** What the change of a chart is against, in words. Its title has the exact hours. */
+function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
+  if (beforeFirst === null) return ''
+  // Only months are compared with the same date of another year.
+  if (first.slice(4) === beforeFirst.slice(4)) return 'against the same months, a year earlier'
+  const weeks = (Date.parse(first) - Date.parse(beforeFirst)) / (7 * DAY_MS)
+  const days = last === first ? 'the same weekday' : 'the same weekdays'
+  return `against ${days}, ${weeks === 1 ? 'a week' : `${weeks} weeks`} earlier`
+}
+
+/** The units of the chart with their counts. The tip of the chart says the same: it is made from these rows. */
+function table(shown: Shown): Html {
+  const { type, also, numbers, hasChoices } = shown
+  const { chart, asOf } = numbers
+  const units = unitsOf(numbers.chart)
+  const hasBefore = units.some(({ change: { before } }) => before !== null)
+  const cell = (count: bigint | null | undefined, of: CounterType) =>
+    html`<td class="number">${count == null ? '–' : withUnitOf(count, of)}</td>`
+  const rows = units.map(({ point: { start, count, also: second }, days, isRunning, change, daysBefore }) => {
+    const name = showUnit(chart.by, days, start, asOf)
+    const link = html`<a href="${addressOf(shown, ofPeriod('custom', ...days))}">${name}</a>`
+    const before = change.before === null ? '–' : beforeText(shown, change.before, daysBefore!, start, isRunning)
+    return html`<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, type)}${numbers.also ? cell(second, also!) : ''}${hasBefore ? html`<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
+  })
+  return html`<table>
+<thead><tr><th scope="col">${capitalized(chart.by)}</th><th scope="col" class="number">${capitalized(type.unit)}</th>${numbers.also ? html`<th scope="col" class="number">${capitalized(also!.unit)}</th>` : ''}${hasBefore ? html`<th scope="col" class="number">Before</th><th scope="col" class="number">Change</th>` : ''}</tr></thead>
+<tbody>
+${rows}</tbody></table>`
+}
+
+function beforeText(
+  { numbers: { chart, asOf } }: Shown,
+  before: bigint,
+  days: readonly [string, string],
+  start: string,
+  isRunning: boolean,
+): Html {
+  const on = chart.by === 'hour' || days[0] === days[1] ? 'on' : 'in'
+  const name = showUnit(chart.by, days, days[0] + start.slice(10), asOf)
+  return html`${showCount(before)}<span class="unit"> ${on} ${name}${isRunning ? ' up to the same hour' : ''}</span>`
+}
+
+/** The units of a chart that have begun, with their days, and what of them is compared. */
+function unitsOf(chart: TypeNumbers['chart']) {
+  const { points, running, last } = chart
+  return points.flatMap((point, index) => {
+    if (point.count === null) return []
+    const first = point.start.slice(0, 10)
+    const next = points[index + 1]
+    const end = next === undefined ? last : dayAfter(next.start.slice(0, 10), -1)
+    // Hours: the next one begins on the same day.
+    const days: [string, string] = [first, end < first ? first : end]
+    const change = changeOf(chart, index)
+    const daysBefore = change.before === null ? null : ([dayBefore(chart, days[0]), dayBefore(chart, days[1])] as const)
+    return [{ point, days, isRunning: index === running, change, daysBefore }]
+  })
+}
+
+/** What of a unit is compared: of one that is not over, up to the last full hour, as of the whole period. */
+function changeOf(chart: TypeNumbers['chart'], index: number): Change {
+  const { points, running, until, compared, before } = chart
+  const point = points[index]!
+  if (point.before == null) return { compared: null, before: null }
+  if (index !== running) return { compared: point.count, before: point.before }
+  // Before its first full hour is over, nothing can be compared.
+  const hasFullHour = until !== null && new Date(until) > new Date(point.start)
+  if (!hasFullHour || compared === null || before === null) return { compared: null, before: null }
+  const rest = (whole: bigint, part: 'count' | 'before') =>
+    points.slice(0, index).reduce((left, point) => left - (point[part] ?? 0n), whole)
+  return { compared: rest(compared, 'count'), before: rest(before, 'before') }
+}
+
+/** The day that is compared with another: of months, in the year before. */
+function dayBefore({ first, beforeFirst }: TypeNumbers['chart'], day: string): string {
+  const before = beforeFirst ?? first
+  if (before.slice(4) === first.slice(4)) {
+    return `${Number(day.slice(0, 4)) - Number(first.slice(0, 4)) + Number(before.slice(0, 4))}${day.slice(4)}`
+  }
+  return dayAfter(day, (Date.parse(before) - Date.parse(first)) / DAY_MS)
+}
+
+const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
+
+/** The list of a type's counters. @param linkOf the address that a row opens; `null`: none */
+export function listOf(
+  shown: Shown,
+  list: TypeNumbers['list'],
+  also: CounterType | undefined,
+  linkOf: (row: TypeNumbers['list']['counters'][number]) => { href: string; isForeign: boolean } | null,
+): Html {
+  const { type, view, hasChoices } = shown
+  const heading = (text: string, name: string, sort: View['sort']) => {
+    const order = view.sort === sort ? raw(' aria-sort="descending"') : ''
+    const link = html`<a href="${addressOf(shown, { sort, page: 0 })}">${text}</a>`
+    return html`<th scope="col" class="number ${name}"${order}>${hasChoices ? link : text}</th>`
+  }
+  const most = list.counters.reduce((most, { count }) => (count > most ? count : most), 1n)
+  const rows = list.counters.map((row) => {
+    const link = linkOf(row)
+    const key = html`<bdi>${visibleKey(row.key)}</bdi>`
+    const cell =
+      link === null
+        ? html`<span>${key}</span>`
+        : html`<a class="whole" href="${link.href}"${link.isForeign ? raw(' rel="noreferrer"') : ''}>${key}</a>`
+    const part = row.count <= 0n ? 0 : Number((row.count * 1_000n) / most) / 10
+    return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points ? drawSmall(row.points) : ''}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number">${growth({ ...row, until: shown.numbers.chart.until })}</td></tr>\n`
+  })
+  return html`<table class="ranking"><thead><tr><th scope="col"><span class="hidden">${capitalized(type.keys)}</span></th><th scope="col" class="number small-chart">Over time</th>${heading(capitalized(type.unit), 'count', '')}${also ? heading(capitalized(also.unit), 'also', 'also') : ''}${heading('Change', '', 'change')}</tr></thead><tbody id="top">
+${rows}</tbody></table>`
+}
+
+/** What a page's last line says of its numbers. */
+export function noteOf({ pending, timeZone }: Shown['numbers']): string {
+  const counted =
+    pending === null ? 'As of the last roll-up: more hits are pending than can be added up now.' : 'Exact.'
+  return `${counted} Days begin at midnight in ${timeZone}.`
+}
