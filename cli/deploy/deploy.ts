@@ -134,9 +134,10 @@ async function readHealth(url: string): Promise<{ isWell: boolean; reason: strin
 async function waitForFirstHit(worker: WorkerClient): Promise<void> {
   const [type = ''] = declaredTypes(SETTINGS) ?? []
   for (let said = ''; ; ) {
-    const { text } = await worker.post(`/first-run?${new URLSearchParams({ type })}`)
-    const { first, refused } = JSON.parse(text) as { first: { key: string } | null; refused: string }
-    if (first !== null) return say(`It counts: ${visibleKey(first.key)}`)
+    const text = await worker.get(`/numbers?${new URLSearchParams({ type, period: 'all', rows: '1' })}`)
+    const { list, refused } = JSON.parse(text) as { list: { counters: { key: string }[] }; refused: string }
+    const [first] = list.counters
+    if (first !== undefined) return say(`It counts: ${visibleKey(first.key)}`)
     const line = visibleKey(refused || 'Waiting for the first hit. Ctrl-C ends only this.')
     if (line !== said) say(line)
     said = line

@@ -15,6 +15,7 @@ import { configuredType } from '../service/named-counters.ts'
 import { type AskedNumbers, counterNumbers, typeNumbers } from '../service/page-numbers.ts'
 import { Problem } from '../service/problem.ts'
 import { typesOf } from '../views/frame.ts'
+import { refusedHit } from './dashboard.ts'
 
 const DEFAULT_ROWS = 10
 
@@ -38,8 +39,8 @@ interface Page {
 }
 
 /**
- * All numbers of a page of the dashboard in one answer. It has no contract: it changes with the pages, and programs have the API. It
- * holds no current time, so its `ETag` changes only when something is counted.
+ * All numbers of a page of the dashboard in one answer, for the command that waits for the first hit. It has no contract: it changes
+ * with the pages, and programs have the API. It holds no current time, so its `ETag` changes only when something is counted.
  */
 export const numbers = (app: HonoApp) =>
   app.get('/numbers', revalidated, async (c) => {
@@ -56,7 +57,11 @@ export const numbers = (app: HonoApp) =>
       skip: 0,
     })
     keepVisitorZone(c, asked.tz)
-    return c.body(toJson(answer), 200, { 'Cache-Control': 'private, no-cache', 'Content-Type': 'application/json' })
+    const refused = refusedHit(c.get('isolate'), type)
+    return c.body(toJson({ ...answer, refused }), 200, {
+      'Cache-Control': 'private, no-cache',
+      'Content-Type': 'application/json',
+    })
   })
 
 function pageNumbers({ type, key, types }: Page, caller: Caller, asked: AskedNumbers) {

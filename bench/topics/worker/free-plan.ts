@@ -84,8 +84,8 @@ const browser =
     return { paths: () => paths, headers: { Cookie: cookies.join('; ') } }
   }
 
-const numbers = (query: Record<string, string>) =>
-  browser(`/numbers?${new URLSearchParams({ type: 'page_view', tz: ZONE, ...query })}`)
+const pageOf = (query: Record<string, string>) =>
+  browser(`/${query.key === undefined ? '' : 'counter'}?${new URLSearchParams({ type: 'page_view', tz: ZONE, ...query })}`)
 const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
 const custom = { period: 'custom', from: day(999), to: day(1) }
 const [PAGE, STATUS] = ['/', '/v1/status']
@@ -94,13 +94,13 @@ const RUNS_OF_PLAN: Record<string, [about: string, prepare: Prepare]> = {
   'roll-up': [`${SLOTS} slots of ${SLOTS} counters`, rollUp],
   pruning: [`${OLD_SLOTS} slots, and old hours`, prune],
   'first page': ['of a type, with its numbers of 30 days', browser(PAGE)],
-  status: ['which that page requests', browser(STATUS)],
+  status: ['which a monitor requests', browser(STATUS)],
   'first page and status': ['at the same time', browser(PAGE, STATUS)],
-  '12 months': ['numbers of a type', numbers({ period: '12m' })],
-  'all time': ['numbers of a type', numbers({ period: 'all' })],
-  '999 days': ['numbers of a type', numbers(custom)],
-  'all time, counter': ['numbers of a counter', numbers({ key: KEY, period: 'all' })],
-  '999 days, counter': ['numbers of a counter', numbers({ key: KEY, ...custom })],
+  '12 months': ['page of a type', pageOf({ period: '12m' })],
+  'all time': ['page of a type', pageOf({ period: 'all' })],
+  '999 days': ['page of a type', pageOf(custom)],
+  'all time, counter': ['page of a counter', pageOf({ key: KEY, period: 'all' })],
+  '999 days, counter': ['page of a counter', pageOf({ key: KEY, ...custom })],
 }
 
 async function run({ url }: Deployment, paths: string[], { headers = {} }: Work, signal: AbortSignal): Promise<void> {

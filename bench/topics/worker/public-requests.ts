@@ -60,8 +60,8 @@ const REQUESTS: Record<string, (run: number) => string> = {
   'history of a type, 2,000 days': (run) => history('day', 1_990)(run).replace(of, '/v1/types/page_view'),
   'top list': () => '/v1/top/page_view?limit=100',
   'public page': () => '/stats/page_view',
-  'its numbers of 30 days': (run) => `/stats/page_view/numbers?tz=${zone(run)}`,
-  'its numbers of all time': (run) => `/stats/page_view/numbers?period=all&tz=${zone(run)}`,
+  'its numbers of 30 days': (run) => `/stats/page_view?tz=${zone(run)}`,
+  'its numbers of all time': (run) => `/stats/page_view?period=all&tz=${zone(run)}`,
 }
 
 const variants = Object.entries(REQUESTS).map(

@@ -122,7 +122,7 @@ ${isCounted ? html`<li><p>It needs no script: visits count here with those of th
 function forPages(type: CounterType, address: string): Html {
   const settings = type.name === 'page_view' ? '' : ` data-type="${type.name}"`
   const image = `${address}/hit.gif?key=%2Fabout&amp;type=${type.name}`
-  const code = `<script defer src="${address}/slotted.js"${settings}></script>\n<noscript><img src="${image}" alt=""></noscript>`
+  const code = `<script defer src="${address}/slotted.js"${settings}></script>\n<noscript><img src="${image}" referrerpolicy="origin" alt=""></noscript>`
   return html`<li><p>Paste this into your pages, before <code>&lt;/body&gt;</code>. The image counts visitors without JavaScript; its <code>key</code> is that of the page.</p>
 ${copyable('first-run-script', 'Script and image', code, 4)}</li>
 <li><p>Open one of the pages. To know in advance whether it counts, check its address:</p>

@@ -27,7 +27,7 @@ it('A type of which nothing was counted shows what to do first instead of number
   expect(page).not.toMatch(/class="tile"|id="find"|id="chart"/)
   const [script] = await findAll(page, '#first-run-script')
   expect(script!.text).toBe(
-    `<script defer src="https://counter.test/slotted.js" data-type="page"></script>\n<noscript><img src="https://counter.test/hit.gif?key=%2Fabout&amp;type=page" alt=""></noscript>`,
+    `<script defer src="https://counter.test/slotted.js" data-type="page"></script>\n<noscript><img src="https://counter.test/hit.gif?key=%2Fabout&amp;type=page" referrerpolicy="origin" alt=""></noscript>`,
   )
   expect(page).toContain('href="https://counter.test/check?type=page"')
 })
