@@ -53,7 +53,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT 1 FROM counters': 'all shards',
   "SELECT CONCAT_WS(' ', … h.range_lane … FROM type_history": 'all shards',
   "SELECT CONCAT_WS(' ', … h.record_id, SUM(h.count), GROUP_CONCAT … record_id = ": 'single shard',
-  "SELECT CONCAT_WS(' ', '0', h.record_id … record_id IN (": 'list',
+  "SELECT CONCAT_WS(' ', '0', h.record_id … record_id IN (": '2 × list or list',
   "SELECT CONCAT_WS(' ', 'name', record_id": 'list',
   '(SELECT 1 FROM counter_periods AS h FORCE INDEX (ranking)': '3 × list or list',
   'SELECT h.record_id, h.bucket, SUM(h.count) AS count FROM counter_periods': 'all shards',

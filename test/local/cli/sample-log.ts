@@ -57,7 +57,9 @@ export function countPaths(log: string): Map<string, number> {
     const start = line.indexOf('"')
     const end = /(?<!\\)"/.exec(line.slice(start + 1))?.index ?? -1
     const words = start < 0 || end < 0 ? [] : line.slice(start + 1, start + 1 + end).split(' ')
-    if (words.length < 2) continue
+    // A line with an odd number of quotation marks was cut.
+    const isCut = (line.match(/(?<!\\)"/g) ?? []).length % 2 === 1
+    if (words.length < 2 || isCut) continue
     const path = words[1]!.split('?')[0]!.split('#')[0]!.replaceAll('\\"', '"').replaceAll('\\x09', '\t')
     const spelled = path.replace(/(?:%(?!2f|3f|23|25|[01]|7f)[0-9a-f]{2})+/gi, decoded)
     counts.set(spelled, (counts.get(spelled) ?? 0) + 1)
