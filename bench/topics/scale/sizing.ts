@@ -146,10 +146,8 @@ export class Sizing {
     const different = (seconds: number) => keys.different(average * seconds)
     const periods = 365 * different(DAY_S) + 12 * different(MONTH_S)
     const hours = 24 * HISTORY_DAYS * different(3_600)
-    const { counter_totals, counter_names, counter_periods, counter_history } = this.#bytes
-    // Results from before `counters` have a row of each of its two predecessors, which is more.
-    const { counters = counter_totals! + counter_names! } = this.#bytes
-    return (keys.number * counters + periods * counter_periods! + hours * counter_history!) / GB
+    const { counters, counter_periods, counter_history } = this.#bytes
+    return (keys.number * counters! + periods * counter_periods! + hours * counter_history!) / GB
   }
 
   /** Processors that all shards use at the peak: for hits, the roll-up and pruning. */

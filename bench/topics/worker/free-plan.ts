@@ -85,7 +85,9 @@ const browser =
   }
 
 const pageOf = (query: Record<string, string>) =>
-  browser(`/${query.key === undefined ? '' : 'counter'}?${new URLSearchParams({ type: 'page_view', tz: ZONE, ...query })}`)
+  browser(
+    `/${query.key === undefined ? '' : 'counter'}?${new URLSearchParams({ type: 'page_view', tz: ZONE, ...query })}`,
+  )
 const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
 const custom = { period: 'custom', from: day(999), to: day(1) }
 const [PAGE, STATUS] = ['/', '/v1/status']
