@@ -21,8 +21,6 @@ await write(
 export const VERSION = '${packageJson.version}'
 /** The files of the dashboard. Their names contain a hash of their contents. */
 export const SCRIPT = '/${script.path}'
-/** The same file: pages of counters have no script of their own any more. */
-export const COUNTER_SCRIPT = SCRIPT
 export const STYLE = '/${style.path}'
 /** The tables in migrations/vschema.json. */
 export const TABLES = ${JSON.stringify(Object.keys(vschema.tables), null, 2)}

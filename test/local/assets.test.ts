@@ -3,7 +3,7 @@ import { readReleases } from '../../scripts/assets/beacon-releases.ts'
 import { openApiDocument } from '../../scripts/openapi/document.ts'
 import { operationExamples } from '../../scripts/openapi/document-examples.ts'
 import { fileContracts } from '../../scripts/openapi/file-contracts.ts'
-import { COUNTER_SCRIPT, SCRIPT, STYLE } from '../../src/generated.ts'
+import { SCRIPT, STYLE } from '../../src/generated.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
 import { builtWorker } from './built-worker.ts'
 
@@ -14,7 +14,7 @@ const FOR_OTHERS = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
 }
-const FILES = ['/slotted.js', '/slotted-1.0.0.js', '/openapi.json', SCRIPT, COUNTER_SCRIPT, STYLE]
+const FILES = ['/slotted.js', '/slotted-1.0.0.js', '/openapi.json', SCRIPT, STYLE]
 
 /** The Worker as it ships, without a database. The other one's settings are wrong. */
 let url: string
@@ -62,7 +62,6 @@ describe('The files of the dashboard', () => {
   it('may be cached for a year', async () => {
     for (const [path, type] of [
       [SCRIPT, 'text/javascript; charset=utf-8'],
-      [COUNTER_SCRIPT, 'text/javascript; charset=utf-8'],
       [STYLE, 'text/css; charset=utf-8'],
     ] as const) {
       const response = await fetch(url + path)

@@ -1,7 +1,7 @@
 import { FiltersEngine, Request } from '@ghostery/adblocker'
 import { describe, expect, it } from 'vitest'
 import { readReleases } from '../../scripts/assets/beacon-releases.ts'
-import { COUNTER_SCRIPT, SCRIPT, STYLE } from '../../src/generated.ts'
+import { SCRIPT, STYLE } from '../../src/generated.ts'
 
 /**
  * Rules for every host whose words occur in our addresses: https://github.com/easylist/easylist,
@@ -67,7 +67,7 @@ describe.each(['https://example.com', 'https://example.com/counter'])('With the 
           `${address}/v1/types/${type}`,
           `${address}/d/${type}/app.zip`,
         ],
-        script: [`${address}/slotted.js`, address + SCRIPT, address + COUNTER_SCRIPT],
+        script: [`${address}/slotted.js`, address + SCRIPT],
         stylesheet: [address + STYLE],
       } as const
       for (const [kind, of] of Object.entries(urls)) {

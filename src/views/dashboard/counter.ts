@@ -5,7 +5,7 @@ import { type CounterNumbers, shownCompanion } from '../../service/page-numbers.
 import { visibleKey } from '../../visible-key.ts'
 import { showChange } from '../english.ts'
 import type { Html, Viewer } from './layout.ts'
-import { noteOf, numbersOf } from './numbers.ts'
+import { noteOf, numbersOf } from './shown-numbers.ts'
 
 /** The main part of the page of a counter. @param key the key from the URL */
 export function counterMain(viewer: Viewer, type: CounterType, key: string, view: View, numbers: CounterNumbers): Html {

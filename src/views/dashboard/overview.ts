@@ -6,8 +6,8 @@ import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { showCount } from '../english.ts'
 import { copyable, type Html, type Viewer } from './layout.ts'
-import { addressOf, listOf, noteOf, numbersOf, type Shown } from './numbers.ts'
 import { checkForm } from './plain-pages.ts'
+import { addressOf, listOf, noteOf, numbersOf, type Shown } from './shown-numbers.ts'
 
 /** The rows of a list at first, and of each of its pages; and the most of these. */
 export const [FIRST_ROWS, ROWS_OF_PAGE, MAX_PAGES] = [10, 100, 9]

@@ -5,7 +5,7 @@ import { shownCompanion, type TypeNumbers } from '../../service/page-numbers.ts'
 import { withUnit } from '../../units.ts'
 import { showCount } from '../english.ts'
 import { document, type Html, MESSAGES, type Page, type Site } from './layout.ts'
-import { listOf, noteOf, numbersOf } from './numbers.ts'
+import { listOf, noteOf, numbersOf } from './shown-numbers.ts'
 
 interface PublicPage extends Site {
   origin: string
