@@ -98,7 +98,8 @@ describe(`the button “${OFF}”`, () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(OFF)
-    await page.keyboard.press('Enter')
+    // The menu of the page that is left could still be opened.
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
     await openMenu(page)
     await page.getByRole('button', { name: ON }).waitFor()
 
