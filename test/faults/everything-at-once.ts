@@ -219,8 +219,9 @@ class Everything {
    */
   async #nameAgain(): Promise<void> {
     const { rows } = await this.#db.execute(
-      `SELECT DISTINCT record_type, record_id FROM slotted_counters LEFT JOIN counters AS c USING (record_type, record_id, bucket)
-       WHERE pending = 1 AND name IS NULL`,
+      `SELECT DISTINCT s.record_type, s.record_id FROM slotted_counters AS s LEFT JOIN counters AS c
+       ON c.record_type = s.record_type AND c.record_id = s.record_id AND c.bucket = s.bucket
+       WHERE s.pending = 1 AND c.name IS NULL`,
     )
     console.log(`${rows.length} had lost their names`)
     for (const { record_type, record_id } of rows) {
@@ -244,8 +245,9 @@ class Everything {
     for (const row of gone) await this.#makeOlder(row)
     await pruneNames(this.#db)
     const { rows } = await this.#db.execute(
-      `SELECT DISTINCT record_type, record_id FROM counter_periods LEFT JOIN counters AS c USING (record_type, record_id, bucket)
-       WHERE name IS NULL OR gone_hour IS NOT NULL`,
+      `SELECT DISTINCT s.record_type, s.record_id FROM counter_periods AS s LEFT JOIN counters AS c
+       ON c.record_type = s.record_type AND c.record_id = s.record_id AND c.bucket = s.bucket
+       WHERE c.name IS NULL OR c.gone_hour IS NOT NULL`,
     )
     expect(rows).toEqual([])
   }

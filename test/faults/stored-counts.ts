@@ -47,8 +47,9 @@ export async function checkRolledUp(db: Database, hourDays?: number): Promise<vo
     expect({ id, pending, histories }).toEqual({ id, pending: 0n, histories: histories.map(() => count) })
   }
   const { rows } = await db.execute(
-    `SELECT record_id FROM slotted_counters LEFT JOIN counters AS c USING (record_type, record_id)
-     WHERE pending = 1 AND name IS NULL`,
+    `SELECT s.record_id FROM slotted_counters AS s LEFT JOIN counters AS c
+     ON c.record_type = s.record_type AND c.record_id = s.record_id AND c.bucket = s.bucket
+     WHERE s.pending = 1 AND c.name IS NULL`,
   )
   // A counter that counts has a name.
   expect(rows).toEqual([])

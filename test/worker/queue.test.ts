@@ -80,8 +80,9 @@ describe('While the database refuses inserts', () => {
     await db.behave()
     await deliver(queueing(), await TestQueue.batches.take(addUpTo(3n)))
     expect([await countOf('/hit'), await countOf('/many')]).toEqual([2, 1])
-    const unnamed =
-      'SELECT COUNT(*) FROM slotted_counters LEFT JOIN counters USING (record_type, record_id) WHERE name IS NULL'
+    // With the tables' names, because vtgate may not know the columns of new tables yet.
+    const unnamed = `SELECT COUNT(*) FROM slotted_counters AS s LEFT JOIN counters AS c
+      ON c.record_type = s.record_type AND c.record_id = s.record_id AND c.bucket = s.bucket WHERE c.name IS NULL`
     expect(await db.number(unnamed)).toBe(0n)
   })
 
