@@ -58,6 +58,7 @@ describe('DELETE /v1/counters/:type/:key', () => {
   })
 })
 
+// The two keys of each test are in one range, even of four.
 describe('POST /v1/counters/:type/:key/rename and /merge', () => {
   it('move a counter to another key', async () => {
     await add('old/path', 3)
@@ -72,32 +73,32 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
 
   it('add a counter to another one', async () => {
     await add('part', 3)
-    await add('whole', 4)
-    expect((await merge('part', 'whole')).status).toBe(200)
-    expect([await count('part'), await count('whole')]).toEqual([0, 7])
+    await add('sum', 4)
+    expect((await merge('part', 'sum')).status).toBe(200)
+    expect([await count('part'), await count('sum')]).toEqual([0, 7])
     await expectExact(db)
   })
 
   it('happen whole although the client leaves at once', async () => {
     await add('left', 3)
-    const request = rename('left', 'arrived', { 'Idempotency-Key': 'leaves' })
+    const request = rename('left', 'goal', { 'Idempotency-Key': 'leaves' })
     request.catch(() => {})
-    await expect.poll(() => count('arrived')).toBe(3)
+    await expect.poll(() => count('goal')).toBe(3)
     expect(await count('left')).toBe(0)
-    const again = await rename('left', 'arrived', { 'Idempotency-Key': 'leaves' })
+    const again = await rename('left', 'goal', { 'Idempotency-Key': 'leaves' })
     expect(again.headers.has('Idempotent-Replayed')).toBe(true)
   })
 
   it('are refused if the new key is taken, or either counter is missing', async () => {
-    await add('one', 1)
+    await add('same', 1)
     await add('two', 2)
-    await expectProblem(await rename('one', 'two'), 409, 'counter_exists')
-    for (const response of [await rename('none', 'new'), await merge('none', 'one')]) {
+    await expectProblem(await rename('same', 'two'), 409, 'counter_exists')
+    for (const response of [await rename('none', 'new'), await merge('none', 'same')]) {
       await expectProblem(response, 404, 'no_such_counter', { detail: expect.stringContaining('The counter does not') })
     }
     const detail = expect.stringContaining('The counter to merge into does not exist')
-    await expectProblem(await merge('one', 'none'), 404, 'no_such_counter', { detail })
-    expect([await count('one'), await count('two')]).toEqual([1, 2])
+    await expectProblem(await merge('same', 'none'), 404, 'no_such_counter', { detail })
+    expect([await count('same'), await count('two')]).toEqual([1, 2])
   })
 
   it.each(['rename', 'merge'])('leave no new key if a %s fails', async (kind) => {
@@ -113,13 +114,13 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
   })
 
   it.each([
-    ['its own key', 'one'],
+    ['its own key', 'same'],
     ['an empty key', ''],
     ['a key that is too long', 'x'.repeat(513)],
     ['null', null],
     ['a number', 5],
   ])('refuse %s', async (_, key) => {
-    for (const response of [await rename('one', key), await merge('one', key)]) {
+    for (const response of [await rename('same', key), await merge('same', key)]) {
       await expectProblem(response, 422, 'invalid_request')
     }
   })
@@ -133,15 +134,15 @@ describe('?also=true', () => {
   const changed = async (request: Promise<Response>) => expect((await request).status).toBe(200)
 
   it('takes the counters of the same key along in the types of `also`, chained ones too', async () => {
-    // All of them in one range, of two as well.
+    // All of them in one range, even of four.
     await fill('p5', [9, 5, 3])
     await worker.add('site_visitor', { p5: 2 })
-    await changed(rename('p5', 'p2'))
-    expect([await countsOf('p5'), await countsOf('p2')]).toEqual([
+    await changed(rename('p5', 'p6'))
+    expect([await countsOf('p5'), await countsOf('p6')]).toEqual([
       [0, 5, 3],
       [9, 0, 0],
     ])
-    await changed(rename('p2', 'p5'))
+    await changed(rename('p6', 'p5'))
     await changed(worker.api('POST', '/v1/counters/page_view/p5/rename?also=true', { to: 'p/ü ?&=' }))
     expect(await countsOf('p/ü ?&=')).toEqual([9, 5, 3])
     await fill('p3', [1, 1, 1])

@@ -93,8 +93,8 @@ describe('The name of a deleted counter', () => {
     const worker = isolate()
     await hit(worker)
     const headers = { 'Idempotency-Key': 'rename 1' }
-    expect((await worker.api('POST', `${OLD}/rename`, { to: '/users/name' }, headers)).status).toBe(200)
-    expect((await worker.api('DELETE', '/v1/counters/download/%2Fusers%2Fname')).status).toBe(200)
+    expect((await worker.api('POST', `${OLD}/rename`, { to: '/users/mary' }, headers)).status).toBe(200)
+    expect((await worker.api('DELETE', '/v1/counters/download/%2Fusers%2Fmary')).status).toBe(200)
     await anHourLater()
     await worker.cron(PRUNING_CRON)
     const { rows: tables } = await db.execute(
