@@ -126,7 +126,7 @@ function whenText(...unit: Parameters<typeof showUnit>): string {
   return `${by === 'hour' || first === last ? 'on' : 'in'} ${showUnit(...unit)}`
 }
 
-/** What the chart shows of the counts. */
+/** What the chart shows of the counts: in its head, and on a phone, which has no room there, in its menu. */
 function countsChoice(shown: Shown): Html {
   const { also, numbers } = shown
   const names: Partial<Record<View['show'], string>> = {
@@ -199,7 +199,7 @@ function chartMenu(shown: Shown): Html {
           'Units of the chart',
           units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by]),
         )
-  }<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
+  }${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
 }
 
 /** What is drawn, the parts of a stack from its foot on. */

@@ -119,13 +119,13 @@ describe('The chart by key', () => {
 
   it('is no choice on the page of a counter, which then has its total', async () => {
     const page = await open('show=keys', '/counter?type=download&key=map.txt')
-    expect(await texts(page, '[aria-label="Counts in the chart"] a')).toEqual([
+    expect(await texts(page, '.card-head [aria-label="Counts in the chart"] a')).toEqual([
       'Total',
       'Cumulative',
       'Visitors',
       'Both',
     ])
-    expect(await texts(page, '[aria-label="Counts in the chart"] [aria-current]')).toEqual(['Total'])
+    expect(await texts(page, '.card-head [aria-label="Counts in the chart"] [aria-current]')).toEqual(['Total'])
   })
 })
 
@@ -143,14 +143,14 @@ it('The cumulative chart adds up from the first unit, in its table too', async (
 
 it('Each choice of the chart is a link, and what has no counts beside it shows the total', async () => {
   const page = await open('period=7d')
-  const links = await findAll(page, '[aria-label="Counts in the chart"] a')
+  const links = await findAll(page, '.card-head [aria-label="Counts in the chart"] a')
   expect(links.map(({ text }) => text)).toEqual(['Total', 'By key', 'Cumulative', 'Visitors', 'Both'])
   for (const { attributes, text } of links) {
     const next = await (await worker.fetch(attributes.href!, { headers })).text()
-    expect(await texts(next, '[aria-label="Counts in the chart"] [aria-current]')).toEqual([text])
+    expect(await texts(next, '.card-head [aria-label="Counts in the chart"] [aria-current]')).toEqual([text])
   }
   const alone = await (await worker.fetch('/?type=visitor&show=both', { headers })).text()
-  expect(await texts(alone, '[aria-label="Counts in the chart"] [aria-current]')).toEqual(['Total'])
+  expect(await texts(alone, '.card-head [aria-label="Counts in the chart"] [aria-current]')).toEqual(['Total'])
 })
 
 describe('Beside a period', () => {
