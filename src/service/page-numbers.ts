@@ -94,8 +94,8 @@ async function readSumNumbers(
   const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE
   const reading = readSum(db, of, { mostPending, maxRows: null, period: null, ranges: db.ranges, keys })
   const history = await readHistory(source, period, async (selections) => {
-    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh. Each has
-    // the parts with the sum, so that what is left for other keys is never below what was counted.
+    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh. Each reads
+    // the parts with their sum, so the rest is that of other keys: below zero only if these were decremented.
     const asked = { selections, hoursFrom }
     const [rows, { pending, pendingParts }] = await Promise.all([readSumHistory(db, of, asked, keys), reading])
     return { ...rows, pending, parts: rows.parts!.map((part, nth) => ({ ...part, pending: pendingParts[nth]! })) }

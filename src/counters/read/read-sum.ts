@@ -47,18 +47,15 @@ export async function readSum(
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
   const { rows } = await db.execute(sumSql(of, recent, exact, keys))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
-  const sumIn = (part: string, nth?: number) =>
-    (parts.get(part) ?? []).reduce(
-      (sum, { id, sum: more }) => (nth === undefined || Number(id) === nth ? sum + toBigInt(more ?? 0) : sum),
-      0n,
-    )
+  const sumIn = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
+  const pendingOf = (nth: number) => toBigInt(parts.get('pending')?.find(({ id }) => Number(id) === nth)?.sum ?? 0)
   const runs = new Map(
     parts.get('run')?.map(({ id, sum }) => [toBigInt(id), sum === null ? null : new Date(Number(toBigInt(sum)))]),
   )
   return {
     total: sumIn('kept'),
     pending: exact ? sumIn('pending') : null,
-    pendingParts: keys.map((_, index) => sumIn('pending', index + 1)),
+    pendingParts: keys.map((_, index) => pendingOf(index + 1)),
     rolledUpAt: earliest(rangeStarts(options.ranges).map((start) => runs.get(start) ?? null)),
   }
 }
