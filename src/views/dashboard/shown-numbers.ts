@@ -126,7 +126,7 @@ function whenText(...unit: Parameters<typeof showUnit>): string {
   return `${by === 'hour' || first === last ? 'on' : 'in'} ${showUnit(...unit)}`
 }
 
-/** What the chart shows of the counts: in its menu, and in its head, which has no room for it on a phone. */
+/** What the chart shows of the counts: in its head, and on a phone, which has no room there, in its menu. */
 function countsChoice(shown: Shown): Html {
   const { also, numbers } = shown
   const names: Partial<Record<View['show'], string>> = {
