@@ -33,8 +33,15 @@ export interface View {
   sort: '' | 'also' | 'change'
   /** The page of the list, from 1; 0: only its first rows. */
   page: number
-  /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
-  show: '' | 'also' | 'both'
+  /**
+   * Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both; or its counts by
+   * key, or added up from the beginning of the period.
+   */
+  show: '' | 'also' | 'both' | 'keys' | 'cumulative'
+  /** What the page offers to share, if anything: a total, or the counter of a key. */
+  share: '' | 'total' | 'key'
+  /** The prefix of the total, which is empty for everything, or the key. */
+  of: string
 }
 
 const DATE = /^(?:19(?:7[5-9]|[89]\d)|20\d\d)-\d\d-\d\d$/
@@ -58,13 +65,15 @@ export function viewOf(search: string): View {
     by: among('by', ...CHART_UNIT_NAMES) ?? '',
     sort: among('sort', 'also', 'change') ?? '',
     page: /^[1-9]$/.test(given('page')) ? Number(given('page')) : 0,
-    show: among('show', 'also', 'both') ?? '',
+    show: among('show', 'also', 'both', 'keys', 'cumulative') ?? '',
+    share: among('share', 'total', 'key') ?? '',
+    of: given('of'),
   }
 }
 
 /** The query of an address that asks for a view: `viewOf` reads it. */
-export function viewQuery({ period, from, to, find, by, sort, page, show }: View): Record<string, string> {
+export function viewQuery({ period, page, ...given }: View): Record<string, string> {
   const usual = period === 'custom' || period === '30d'
-  const all = { period: usual ? '' : period, from, to, find, by, sort, page: page === 0 ? '' : String(page), show }
+  const all = { period: usual ? '' : period, ...given, page: page === 0 ? '' : String(page) }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
 }

@@ -20,6 +20,11 @@ export function counterListsSql(counters: readonly CounterPlace[]): string[] {
   })
 }
 
+/** SQL of the place of a row among counters of its type, from 1; 0: it is of none. It selects no rows, so it needs no bucket. */
+export function nthSql(column: string, counters: readonly CounterPlace[]): string {
+  return counters.length === 0 ? '0' : `FIELD(${column}, ${counters.map(({ recordId }) => recordId)})`
+}
+
 /** An SQL condition for the rows of one counter. */
 export function counterSql({ recordType, recordId }: CounterPlace): string {
   return `record_type = ${recordType} AND ${idsSql('record_id', recordId)}`

@@ -134,6 +134,13 @@ export function comparedSpans(
   return { byHour: upTo(hour), byDay: upTo(midnight), cutDays: [today, zone.dateAt(earlier(midnight))] }
 }
 
+/** The whole days of a period that are over, and how many these are; of all time, which has no first day, none. */
+export function wholeDays({ from, to, firstDay, range: { zone } }: ChosenPeriod, now: number): Span & { days: number } {
+  const begin = firstDay === FIRST_DAY ? to : from
+  const span = spanOf(zone, begin, Math.max(begin, Math.min(to, zone.startOf(zone.dateAt(now)))))
+  return { ...span, days: (span.nextDay - span.firstDay) / DAY_MS }
+}
+
 function dateOf(field: 'from' | 'to', text = ''): number {
   const at = midnightOf(text)
   if (at >= FIRST_DAY && at < Date.UTC(2100)) return at

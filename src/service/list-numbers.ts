@@ -8,7 +8,7 @@ import { countIn } from '../counters/read/read-counters.ts'
 import { countKeys, findCounters, searchedPrefix } from '../counters/read/search.ts'
 import type { View } from '../periods.ts'
 import type { Caller } from './caller.ts'
-import { type ChosenPeriod, type Comparison, FIRST_DAY } from './chosen-period.ts'
+import { type ChosenPeriod, type Comparison, FIRST_DAY, wholeDays } from './chosen-period.ts'
 import { firstHour } from './history.ts'
 import { readTop, unlessTooMany } from './ranking.ts'
 import { readCounters } from './read.ts'
@@ -121,7 +121,8 @@ async function sorted(
 const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
   counters.map(({ recordId }) => ({ recordType, recordId }))
 
-async function readListed(
+/** The first counters of a list, before it is sorted. @param prefix what of the search is at the beginning of each key */
+export async function readListed(
   { caller, asked: { find, period: name } }: ListSource,
   type: CounterType,
   prefix: string,
@@ -181,23 +182,29 @@ async function listedRows(
     counters.length <= MAX_CHARTED && (source.asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
   // A counter is new if nothing of it was counted before the period.
   const earlier = { from: FIRST_DAY, to: period.from, firstDay: FIRST_DAY, nextDay: period.firstDay }
+  const compared = spans === null ? [] : [spans.current, spans.before, earlier]
+  const whole = wholeDays(period, source.now.getTime())
   const [rows, visitors] = await Promise.all([
     countRows(source, counters, period, {
       charts: hasCharts ? selectionsOf(units) : [],
-      sums: spans === null ? [] : [spans.current, spans.before, earlier].map(selectionOf),
+      sums: [whole.days === 0 ? [] : selectionOf(whole), ...compared.map(selectionOf)],
     }),
     also && countRows(source, inType(also, counters), period),
   ])
-  return rows.map(({ count, isRolled, sums: [compared = null, before = null, earlier = null], charts }, index) => ({
-    name: counters[index]!.name,
-    count,
-    compared,
-    before,
-    ...(isRolled && { isRolled }),
-    ...(earlier === 0n && count > 0n && { isNew: true }),
-    ...(visitors && { also: visitors[index]!.count }),
-    ...(hasCharts && { points: charts }),
-  }))
+  return rows.map(({ count, isRolled, sums, charts }, index) => {
+    const [whole = 0n, compared = null, before = null, earlier = null] = sums
+    return {
+      name: counters[index]!.name,
+      count,
+      whole,
+      compared,
+      before,
+      ...(isRolled && { isRolled }),
+      ...(earlier === 0n && count > 0n && { isNew: true }),
+      ...(visitors && { also: visitors[index]!.count }),
+      ...(hasCharts && { points: charts }),
+    }
+  })
 }
 
 /** Counts a period of each counter, with what is pending. `isRolled`: without, because there was too much of it to add up */

@@ -1,5 +1,6 @@
 import type { CounterType } from '../config/counter-types.ts'
 import { dayText } from '../counters/calendar.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
 import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
 import { checkPrefix, type KeysWithPrefix } from '../counters/keys/prefix.ts'
 import { countIn, type Reading, readCounters } from '../counters/read/read-counters.ts'
@@ -7,15 +8,17 @@ import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../cou
 import { findCounters } from '../counters/read/search.ts'
 import type { Executor } from '../database/database.ts'
 import type { View } from '../periods.ts'
-import { type ChosenPeriod, chosenPeriod } from './chosen-period.ts'
+import { type ChosenPeriod, chosenPeriod, wholeDays } from './chosen-period.ts'
 import { firstHour } from './history.ts'
-import { type ListSource, readList } from './list-numbers.ts'
+import { type ListSource, readList, readListed } from './list-numbers.ts'
 import { counterOfKey } from './named-counters.ts'
+import { type KeyPart, MAX_PARTS, partsByKey } from './parts-by-key.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
 import { unlessTooMany } from './ranking.ts'
 
 /** What a page of numbers is asked for. `tz`: the visitor's time zone */
-export type AskedNumbers = Omit<View, 'show' | 'page'> & { tz: string; skip: number; rows: number }
+export type AskedNumbers = Omit<View, 'show' | 'page' | 'share' | 'of'> &
+  Partial<Pick<View, 'show'>> & { tz: string; skip: number; rows: number }
 
 /** How numbers are read: by whom, what was asked for, and when. */
 interface Source extends ListSource {
@@ -43,8 +46,11 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
   const period = periodOf(source, source.asked.by)
   const of = await shownSum(source, type, period)
   const also = shownCompanion(type, types, 'type')
+  const shownKeys = { ...source, asked: { ...source.asked, find: of.name } }
+  const keys =
+    source.asked.show === 'keys' ? (await readListed(shownKeys, type, of.name, period, MAX_PARTS)).counters : []
   const reading = Promise.all([
-    readSumNumbers(source, of, period),
+    readSumNumbers(source, of, period, keys),
     // None if it does not list the same prefix.
     also &&
       shownSum(source, also, period).then((its) =>
@@ -76,18 +82,25 @@ async function shownSum(
   return isSmall ? of : { recordType, name: '' }
 }
 
-/** The numbers of a sum, whose prefix was checked before. */
-async function readSumNumbers(source: Source, of: KeysWithPrefix, period: ChosenPeriod): Promise<ReadNumbers> {
+/** The numbers of a sum, whose prefix was checked before. @param keys those whose parts of it are read, too */
+async function readSumNumbers(
+  source: Source,
+  of: KeysWithPrefix,
+  period: ChosenPeriod,
+  keys: readonly CounterAddress[] = [],
+): Promise<ReadNumbers> {
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
   const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE
-  const reading = readSum(db, of, { mostPending, maxRows: null, period: null, ranges: db.ranges })
+  const reading = readSum(db, of, { mostPending, maxRows: null, period: null, ranges: db.ranges, keys })
   const history = await readHistory(source, period, async (selections) => {
-    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh.
-    const [rows, { pending }] = await Promise.all([readSumHistory(db, of, { selections, hoursFrom }), reading])
-    return { ...rows, pending }
+    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh. Each reads
+    // the parts with their sum, so the rest is that of other keys: below zero only if these were decremented.
+    const asked = { selections, hoursFrom }
+    const [rows, { pending, pendingParts }] = await Promise.all([readSumHistory(db, of, asked, keys), reading])
+    return { ...rows, pending, parts: rows.parts!.map((part, nth) => ({ ...part, pending: pendingParts[nth]! })) }
   })
-  return { history, reading: await reading }
+  return { history, reading: await reading, parts: partsByKey(history, keys) }
 }
 
 /** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */
@@ -138,7 +151,7 @@ function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, ot
     rolled: own.reading.total,
     pending: own.reading.pending,
     rolledUpAt: own.reading.rolledUpAt,
-    chart: chartOf(source, period, own.history, other?.history),
+    chart: chartOf(source, period, own.history, other?.history, own.parts),
     ...(also && { also }),
   }
 }
@@ -146,6 +159,7 @@ function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, ot
 interface ReadNumbers {
   history: ReadHistory
   reading: Reading
+  parts?: KeyPart[]
 }
 
 /** What is read of the history of a type, a prefix or a counter: its figures, and a period. */
@@ -154,11 +168,15 @@ type ReadHistory = Awaited<ReturnType<typeof readHistory>>
 /** Reads the figures, and a period: its units, and what of it is compared. */
 async function readHistory({ asked: { tz }, now }: Source, period: ChosenPeriod, reader: HistoryReader) {
   const periods = FIGURES.map((name) => chosenPeriod({ name }, tz, now))
-  const { compared, ...shown } = await readPeriods(reader, [...periods, period], now.getTime())
+  const whole = wholeDays(period, now.getTime())
+  const overDays = { ...period, ...whole, earlier: null }
+  const { compared, ...shown } = await readPeriods(reader, [...periods, overDays, period], now.getTime())
   const figures = FIGURES.map((name, index) => [name, comparison(periods[index]!, compared[index]!)] as const)
   return {
     figures: Object.fromEntries(figures) as Record<(typeof FIGURES)[number], ReturnType<typeof comparison>>,
     compared: compared.at(-1)!,
+    /** The days that are over, and what was counted in them. */
+    whole: { count: compared.at(-2)!.count, days: whole.days },
     ...shown,
   }
 }
@@ -177,7 +195,7 @@ function firstUnit({ asked }: Source, { units }: ReadHistory, also: ReadHistory 
 }
 
 /** The chart. Units that have not begun have no count. */
-function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: ReadHistory) {
+function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: ReadHistory, parts: KeyPart[] = []) {
   const { range, from, to, earlier } = period
   const now = source.now.getTime()
   const first = firstUnit(source, own, also)
@@ -188,6 +206,9 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
   const beforeFirst = own.compared.spans && earlier && day(earlier(from))
   return {
     by: period.by,
+    whole: own.whole,
+    /** Of what its parts are. */
+    ...(parts.length > 0 && { keys: parts.map(({ key }) => key) }),
     ...comparison(period, { ...own.compared, count: sum(own.units) }),
     ...(also && { also: comparison(period, { ...also.compared, count: sum(also.units) }) }),
     first: day(first > 0 ? shown[0]!.start : from),
@@ -201,6 +222,7 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
         count: countOf(unit),
         ...(also && { also: countOf(also.units[first + index]!) }),
         ...(beforeFirst && { before: unit.previous }),
+        ...(parts.length > 0 && { parts: parts.map(({ counts }) => counts[first + index]!) }),
       }
     }),
   }

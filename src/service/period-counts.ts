@@ -38,7 +38,7 @@ export type HistoryReader = (selections: readonly Selection[], between: Times) =
 
 /**
  * Counts periods and what is compared of them, and reads the units and adjustments of the last one, all from one snapshot. Pending
- * counts belong to now.
+ * counts belong to now. `parts`: the counts of the keys that were read with it, by unit.
  */
 export async function readPeriods(read: HistoryReader, periods: readonly ChosenPeriod[], now: number) {
   const shown = periods.at(-1)!
@@ -54,7 +54,12 @@ export async function readPeriods(read: HistoryReader, periods: readonly ChosenP
       hourAt(before.from),
     ]
   })
-  const { counts, pending, adjustments } = await read([...units, ...periods.map(selectionOf), ...selections], shown)
+  const {
+    counts,
+    pending,
+    adjustments,
+    parts = [],
+  } = await read([...units, ...periods.map(selectionOf), ...selections], shown)
   const sum = (selection: Selection) => sumOf(selection, counts)
   const isWithoutHour = (day: number) => sum(restOf(day)) !== 0n
   const hasBegun = (before: Span) =>
@@ -72,6 +77,7 @@ export async function readPeriods(read: HistoryReader, periods: readonly ChosenP
       }
     }),
     units: unitsOf(shown, countsOf(shown.range, units, { counts, pending }, now)),
+    parts: parts.map((part) => unitsOf(shown, countsOf(shown.range, units, part, now)).map(({ count }) => count)),
     adjustments,
   }
 }

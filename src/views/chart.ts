@@ -13,6 +13,8 @@ export interface Point {
   /** The count of the same unit in the period before. */
   before?: bigint | null
   also?: bigint | null
+  /** The counts of its parts, which add up to its count. */
+  parts?: readonly bigint[]
 }
 
 interface Chart {
@@ -31,6 +33,10 @@ const [TOP, BOTTOM] = [4, 12.5]
 /** How much of its place a bar fills, and of few bars each. */
 const [BAR_PART, PART_OF_FEW] = [0.75, 0.05]
 const INNER_PART = 0.6
+const [LIGHT, DARK] = ['2f6fdb cf7a1c 1f7a4a b765a8 0b7f96 8b95a5', '5b93f0 f0a04b 3fa873 d98fce 4cc3d9 7b8697']
+const DARK_COLORS = DARK!.split(' ')
+/** Of the parts of a stack. */
+export const PART_COLORS = LIGHT!.split(' ').map((color, nth) => `light-dark(#${color},#${DARK_COLORS[nth]})`)
 /** In more units, weekends cannot be seen. */
 const MAX_WEEKENDS = 130
 /** The most days that are labelled by Mondays; more by months. */
@@ -46,11 +52,16 @@ const LAST_LABEL = 0.97
  * Draws a chart in the viewport of an SVG element, whatever its size is: all places are parts of its width and height. The labels of
  * the values stand left of it, and labels of class `wide` need 620 pixels.
  */
-export function drawChart({ by, points, running, show = '', adjusted = [] }: Chart): Html {
+export function drawChart({ by, points: given, running, show = '', adjusted = [] }: Chart): Html {
+  const points = show === 'cumulative' ? cumulated(given) : given
   const main = (point: Point) => numberOf(show === 'also' ? point.also : point.count)
   const before = ({ before }: Point, index: number) =>
-    show === 'also' || (running !== null && index >= running) ? null : numberOf(before)
-  const values = points.flatMap((point, index) => [main(point), before(point, index)]).filter((value) => value !== null)
+    show === 'also' || show === 'keys' || (running !== null && index >= running) ? null : numberOf(before)
+  const stacks = points.map((point) => (show === 'keys' ? stacked(point) : []))
+  const ends = stacks.flatMap((stack) => stack.map(({ to }) => to))
+  const values = [...points.flatMap((point, index) => [main(point), before(point, index)]), ...ends].filter(
+    (value) => value !== null,
+  )
   const lines = gridLines(Math.min(...values, 0), Math.max(...values, 0))
   const [least, most] = [lines[0]!, lines.at(-1)!]
   const y = (value: number) => hundredths(TOP + ((most - value) / (most - least)) * (100 - TOP - BOTTOM))
@@ -58,14 +69,16 @@ export function drawChart({ by, points, running, show = '', adjusted = [] }: Cha
   const part = Math.min(BAR_PART, PART_OF_FEW * points.length)
   const all = (draw: (point: Point, index: number) => string) => points.map(draw).join('')
   // A unit is 1 wide, and the whole 100 high.
-  const bar = (value: number | null, index: number, part: number) =>
-    value ? `M${hundredths(index + (1 - part) / 2)} ${zero}V${y(value)}h${hundredths(part)}V${zero}z` : ''
+  const bar = (value: number | null, index: number, part: number, from = 0) =>
+    value === null || value === from
+      ? ''
+      : `M${hundredths(index + (1 - part) / 2)} ${y(from)}V${y(value)}h${hundredths(part)}V${y(from)}z`
   const paths = {
     weekends: all(({ start }, index) => {
       const isShaded = by === 'day' && points.length <= MAX_WEEKENDS && weekdayOf(start) % 6 === 0
       return isShaded ? `M${index} ${TOP}h1V${floor}h-1z` : ''
     }),
-    bars: all((point, index) => (index === running ? '' : bar(main(point), index, part))),
+    bars: all((point, index) => (index === running || show === 'keys' ? '' : bar(main(point), index, part))),
     inside: all((point, index) => (show === 'both' ? bar(numberOf(point.also), index, part * INNER_PART) : '')),
     previous: all((point, index) => {
       const value = before(point, index)
@@ -74,8 +87,14 @@ export function drawChart({ by, points, running, show = '', adjusted = [] }: Cha
     }),
     adjusted: adjusted.map((index) => `M${index + 0.5} ${TOP}V${floor}`).join(''),
   }
-  const drawn = Object.entries(paths).map(([name, d]) => d && html`<path class="${name}" d="${d}"/>`)
-  const now = running === null ? null : main(points[running]!)
+  const drawn = [
+    ...Object.entries(paths).map(([name, d]) => d && html`<path class="${name}" d="${d}"/>`),
+    ...(stacks[0] ?? []).map((_, nth) => {
+      const d = stacks.map((stack, index) => bar(stack[nth]!.to, index, part, stack[nth]!.from))
+      return html`<path fill="${PART_COLORS[nth]}" d="${d.join('')}"/>`
+    }),
+  ]
+  const now = running === null || show === 'keys' ? null : main(points[running]!)
   const percent = (units: number) => `${hundredths((units / points.length) * 100)}%`
   const current =
     running !== null && now
@@ -95,6 +114,27 @@ ${grid}
 <svg width="100%" height="100%" viewBox="0 0 ${points.length} 100" preserveAspectRatio="none">${drawn}</svg>
 ${current}
 ${labels}`
+}
+
+/** Each unit with what was counted from the first one on. */
+export function cumulated(points: readonly Point[]): Point[] {
+  let [all, allBefore] = [0n, 0n]
+  return points.map(({ count, before, ...point }) => {
+    all += count ?? 0n
+    allBefore += before ?? 0n
+    return { ...point, count: count === null ? null : all, before: before == null ? null : allBefore }
+  })
+}
+
+/** Where the parts of a unit begin and end, the first one at zero: negative ones below it. */
+function stacked({ parts = [] }: Point): { from: number; to: number }[] {
+  const ends = { up: 0, down: 0 }
+  return parts.map((part) => {
+    const side = part < 0n ? 'down' : 'up'
+    const from = ends[side]
+    ends[side] += Number(part)
+    return { from, to: ends[side] }
+  })
 }
 
 const numberOf = (count: bigint | null | undefined) => (count == null ? null : Number(count))

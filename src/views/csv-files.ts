@@ -18,14 +18,15 @@ const fileOf = (parts: readonly string[], rows: Parameters<typeof toCsv>[0]): Cs
 })
 
 /** The units of a chart. @param about the words of the file's name */
-export function chartCsv(about: readonly string[], { first, last, points }: TypeNumbers['chart']): CsvFile {
+export function chartCsv(about: readonly string[], { first, last, points, keys = [] }: TypeNumbers['chart']): CsvFile {
   const columns = (['count', 'before', 'also'] as const).filter(
     (name) => name === 'count' || points.some((point) => point[name] != null),
   )
   const rows = points.flatMap((point) =>
-    point.count === null ? [] : [[point.start, ...columns.map((name) => point[name] ?? null)]],
+    point.count === null ? [] : [[point.start, ...columns.map((name) => point[name] ?? null), ...(point.parts ?? [])]],
   )
-  return fileOf([...about, first, last], [['start', ...columns], ...rows])
+  const ofKeys = keys.map((key) => key ?? 'other keys')
+  return fileOf([...about, first, last], [['start', ...columns, ...ofKeys], ...rows])
 }
 
 /** The counters of a list. */

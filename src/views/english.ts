@@ -31,6 +31,20 @@ export function showGrowth({ compared: now, before: then }: Change): string {
   return percent === 0 ? '0%' : `${now > then ? '▲' : '▼'} ${percent}%`
 }
 
+/** A part of a whole: "77%", "<1%". Empty if there is none. */
+export function showShare(part: bigint, whole: bigint): string {
+  if (part <= 0n || whole <= 0n) return ''
+  const percent = Math.round(Number((part * 1_000n) / whole) / 10)
+  return percent === 0 ? '<1%' : `${showCount(percent)}%`
+}
+
+/** What was counted in a day on average: "63", below ten with a tenth. */
+export function showAverage(count: bigint, days: number): string {
+  const average = Number(count) / days
+  const tenths = Math.round(average * 10) / 10
+  return tenths === 0 && count > 0n ? '<0.1' : showCount(Math.abs(tenths) < 10 ? tenths : Math.round(average))
+}
+
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 

@@ -60,7 +60,7 @@ export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
 export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
-  const { find, by, sort, show, page, ...period } = viewQuery(viewOf(new URL(c.req.url).search))
+  const { find, by, sort, show, page, share, of, ...period } = viewQuery(viewOf(new URL(c.req.url).search))
   return {
     ...siteOf(c),
     types: typesOf(c, token),

@@ -17,6 +17,9 @@ describe('nothing is wrong for those who are signed in, light and dark, from 320
   it.each<[string, string, State?]>([
     ['a type', '/?type=page_view', charted],
     ['another type', '/?type=download', charted],
+    ['a chart by key', '/?type=page_view&show=keys', everySectionOpen],
+    ['what to share', '/?type=page_view', (page) => page.locator('#share-button').click()],
+    ['what was chosen to share', '/?type=page_view&share=key&of=/a', charted],
     ['a type, with every section open', '/?type=page_view', everySectionOpen],
     [
       'a type, with other days to choose',

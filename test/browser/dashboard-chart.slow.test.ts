@@ -55,6 +55,23 @@ describe('The tip of the chart', () => {
     await expect.poll(() => tip(page).count()).toBe(0)
   })
 
+  it('has a line for each part of a chart by key, in the order of the stack', async () => {
+    const page = await open('/?show=keys')
+    const names = await page.locator('.legend li').allTextContents()
+    const { middle, y } = await unitAt(page, 17)
+    await page.mouse.move(middle, y)
+    const row = page.locator('#table tbody tr').nth(17)
+    await expect
+      .poll(() => lines(page))
+      .toEqual([
+        expect.stringMatching(/ views · [\d,]+ visitors · /),
+        ...(await row.locator('.part-of').allTextContents()),
+        expect.stringContaining(' on '),
+      ])
+    const said = (await lines(page)).slice(1, -1)
+    expect(said.map((line) => line.replace(/^[\d,]+ /, ''))).toEqual(names)
+  })
+
   it('moves with the arrow keys, is read as the value of a slider, and Enter opens the day', async () => {
     const page = await open('/?period=7d')
     const chart = page.locator('#chart')

@@ -72,7 +72,6 @@ describe('A link to another view', () => {
 
   it.each([
     ['a unit', '#chart-options', 'Weeks', /by=week$/],
-    ['a count', '#chart-options', 'Both', /show=both$/],
     ['another period', '#other-days', '90 days', /period=90d$/],
   ])('of %s is in a panel, which closes', async (_, button, name, address) => {
     await open()
@@ -82,6 +81,43 @@ describe('A link to another view', () => {
     await settledNumbers(page)
     expect(await page.locator(':popover-open').count()).toBe(0)
     expect(loads).toBe(1)
+  })
+
+  it('of counts is above the chart', async () => {
+    await open()
+    const choice = page.getByRole('navigation', { name: 'Counts in the chart' })
+    for (const [name, part, most] of [
+      ['By key', 'path[fill]', 6],
+      ['Cumulative', '.bars', 1],
+      ['Both', '.inside', 1],
+    ] as const) {
+      await choice.getByRole('link', { name, exact: true }).click()
+      await expect.poll(() => choice.locator('[aria-current]').textContent()).toBe(name)
+      expect(await page.locator(`#chart ${part}`).count()).toBe(most)
+    }
+    expect(loads).toBe(1)
+  })
+
+  it('fades each drawing as a whole while its numbers come, so that weekends get no darker', async () => {
+    await open()
+    const opacities = () =>
+      page.evaluate(() =>
+        ['.chart > svg', '.chart > svg > svg', '.weekends', '.bars', '.small-chart svg', '#chart-sum'].map((part) =>
+          Number(getComputedStyle(document.querySelector(part)!).opacity),
+        ),
+      )
+    expect(await opacities()).toEqual([1, 1, 0.04, 1, 1, 1])
+    const held = Promise.withResolvers<void>()
+    await page.route(/period=90d/, async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.locator('#other-days').click()
+    await page.getByRole('link', { name: '90 days' }).click()
+    await expect.poll(opacities).toEqual([0.4, 1, 0.04, 1, 0.4, 1])
+    held.resolve()
+    await settledNumbers(page)
+    expect(await opacities()).toEqual([1, 1, 0.04, 1, 1, 1])
   })
 
   it('takes days from the calendar, in either order', async () => {
@@ -119,6 +155,32 @@ describe('A link to another view', () => {
     await expect.poll(() => rows.count()).toBe(100)
     await page.getByRole('link', { name: 'Next' }).click()
     await expect.poll(() => page.getByText('Rows 101 to 200').count()).toBe(1)
+    expect(loads).toBe(1)
+  })
+})
+
+describe('Share', () => {
+  it('opens a panel, loads its images only then, and shows what is chosen in the page', async () => {
+    const images: string[] = []
+    page.on('request', (request) => request.resourceType() === 'image' && images.push(request.url()))
+    await open()
+    const sent = () => images.filter((url) => !url.startsWith('data:')).map((url) => new URL(url).pathname)
+    expect(sent()).toEqual([])
+    await page.getByRole('button', { name: 'Share' }).click()
+    const area = page.locator('#share')
+    await expect.poll(async () => sent().sort()).toEqual(['/badge/page_view.svg', '/chart/page_view.svg'])
+    await page.getByRole('button', { name: 'Copy: Badge' }).click()
+    await expect
+      .poll(() => area.locator('[role=status]').first().textContent())
+      .toMatch(/^(Copied\.|Selected\. Copy it with the keyboard\.)$/)
+    await area.getByLabel('One key').fill('/pricing')
+    await area.getByRole('button', { name: 'Show' }).click()
+    await page.waitForURL(/share=key&of=%2Fpricing$/)
+    await settledNumbers(page)
+    expect(await page.getByLabel('Badge', { exact: true }).inputValue()).toContain('/badge/page_view/%2Fpricing.svg)')
+    expect(await page.locator(':popover-open').count()).toBe(0)
+    await area.getByRole('link', { name: 'Close' }).click()
+    await expect.poll(() => page.getByRole('button', { name: 'Share' }).count()).toBe(1)
     expect(loads).toBe(1)
   })
 })
@@ -257,12 +319,23 @@ it('Without a script every period, unit, prefix, sort, page and search is reache
   }
   await page.locator('#other-days').click()
   await page.getByRole('link', { name: 'Last month' }).click()
+  await page.getByRole('link', { name: 'By key' }).click()
+  await page.waitForURL(/show=keys/, { waitUntil: 'load' })
+  expect(await page.locator('.legend li').count()).toBe(6)
   await page.locator('#chart-options').click()
   await page.getByRole('link', { name: 'Weeks' }).click()
   expect(await page.locator('#table tbody tr').count()).toBeLessThan(7)
   await page.getByRole('link', { name: '/docs/', exact: true }).click()
   await page.getByRole('link', { name: 'Visitors', exact: true }).last().click()
-  expect(page.url()).toMatch(/period=last-month.*find=%2Fdocs%2F.*by=week.*sort=also/)
+  expect(page.url()).toMatch(/period=last-month.*find=%2Fdocs%2F.*by=week.*sort=also.*show=keys/)
+  await page.getByRole('button', { name: 'Share' }).click()
+  const share = page.locator('#share')
+  expect(await share.getByLabel('Badge', { exact: true }).inputValue()).toContain('?prefix=%2Fdocs%2F')
+  await share.getByRole('link', { name: 'All pages' }).click()
+  await page.waitForURL(/share=total/, { waitUntil: 'load' })
+  expect(await share.getByLabel('Badge', { exact: true }).inputValue()).not.toContain('prefix')
+  await share.getByRole('link', { name: 'Close' }).click()
+  await page.waitForURL((url) => !url.search.includes('share'), { waitUntil: 'load' })
   await page.getByLabel('Filter').fill('/blog/')
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'Show more' }).click()

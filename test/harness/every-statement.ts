@@ -7,6 +7,7 @@ import { expireHours } from '../../src/counters/old-rows.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import { continueRound } from '../../src/counters/verify/verify-page.ts'
 import type { TestDatabase } from './database.ts'
+import { sessionCookie } from './sign-in.ts'
 import { TestWorker } from './worker.ts'
 
 /**
@@ -51,10 +52,11 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT part, id, SUM(number) AS sum … FROM type_history': 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM counters': 'all shards',
   'SELECT 1 FROM counters': 'all shards',
-  "SELECT CONCAT_WS(' ', … h.range_lane … FROM type_history": 'all shards',
+  "SELECT CONCAT_WS(' ', … 'all', SUM(h.count) … FROM type_history": 'all shards',
+  "SELECT CONCAT_WS(' ', … 'all', SUM(h.count) … FROM type_history … h.record_id, SUM(h.count)": 'all shards',
   "SELECT CONCAT_WS(' ', … h.record_id, SUM(h.count), GROUP_CONCAT … record_id = ": 'single shard',
   "SELECT CONCAT_WS(' ', '0', h.record_id … record_id IN (": '2 × list or list',
-  "SELECT CONCAT_WS(' ', 'name', record_id": 'list',
+  "SELECT CONCAT_WS(' ', 'name', record_id": '2 × list or list',
   '(SELECT 1 FROM counter_periods AS h FORCE INDEX (ranking)': '3 × list or list',
   'SELECT h.record_id, h.bucket, SUM(h.count) AS count FROM counter_periods': 'all shards',
   'SELECT n.name, n.record_id, n.bucket, SUM(h.count)': 'all shards',
@@ -63,7 +65,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT h.record_id, h.count': 'all shards',
   'SELECT record_id, name, count FROM counters FORCE INDEX (ranking)': 'all shards',
   'SELECT record_id, name, count FROM counters FORCE INDEX (name)': 'all shards',
-  'SELECT part, at, SUM(number) AS count': 'all shards',
+  'SELECT part, at, nth, SUM(number) AS count': 'all shards',
   'SELECT h.record_type, h.record_id, SUM(h.count)': 'list',
   'SELECT COUNT(*) AS found FROM (SELECT 1 FROM counters': 'all shards',
   'SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters … AS oldest': '2 × all shards',
@@ -250,6 +252,11 @@ async function sendTotals(worker: TestWorker): Promise<void> {
   }
   for (const query of ['', '&period=today', '&period=12m', '&tz=Europe/Berlin']) {
     expect((await worker.api('GET', `/numbers?type=release&find=app-${query}`)).status).toBe(200)
+  }
+  const headers = { Cookie: await sessionCookie(worker) }
+  for (const query of ['', '&find=app-']) {
+    const page = await worker.fetch(`/?type=release&show=keys${query}`, { headers })
+    expect(await page.text()).toContain('class="stack"')
   }
 }
 

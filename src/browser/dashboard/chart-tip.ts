@@ -114,15 +114,17 @@ function select(index: number | undefined): void {
   tip.style.left = `${Math.max(0, Math.min(beside, room))}px`
 }
 
-/** The counts of a unit and its time, and of the period before, the same with the change. */
+/** The counts of a unit and its time, each of its parts, and of the period before, the same with the change. */
 function linesOf(row: HTMLTableRowElement | undefined): HTMLElement[] {
   if (row === undefined) return []
   const cells = [...row.cells].slice(1)
   const before = cells.findIndex(({ classList }) => classList.contains('before'))
   const copy = (cell: HTMLElement) => [...cell.cloneNode(true).childNodes]
-  const counts = cells.slice(0, before === -1 ? undefined : before)
+  const isPart = ({ classList }: HTMLElement) => classList.contains('part-of')
+  const counts = cells.slice(0, before === -1 ? undefined : before).filter((cell) => !isPart(cell))
   const first = counts.flatMap((cell, index) => [...(index === 0 ? [] : [' · ']), ...copy(cell)])
-  const lines = [element('div', {}, ...first, ` · ${nameOf(row)}`)]
+  const parts = cells.filter(isPart).map((cell) => element('div', {}, ...copy(cell)))
+  const lines = [element('div', {}, ...first, ` · ${nameOf(row)}`), ...parts]
   if (before === -1 || cells[before]!.textContent === '–') return lines
   return [...lines, element('div', {}, ...copy(cells[before]!), ' ', ...copy(cells[before + 1]!))]
 }

@@ -2,11 +2,11 @@ import type { Executor } from '../../database/database.ts'
 import { packedSql, toBigInt, unpack } from '../../database/values.ts'
 import { type CalendarPeriod, HOUR_MS, NO_PERIOD, timeText } from '../calendar.ts'
 import type { CounterAddress, CounterPlace } from '../counter-address.ts'
-import { counterListsSql, counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
+import { counterListsSql, counterSql, MAX_PENDING, nthSql, pendingOfOneSql } from '../counters-sql.ts'
 import type { KeysWithPrefix } from '../keys/prefix.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/history-addition.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
-import { hoursSql, packedRowsSql, partsSql, rowsSql, unpackCounts } from './rows-sql.ts'
+import { ALL_LANES, hoursSql, packedRowsSql, partsSql, rowsSql, unpackCounts } from './rows-sql.ts'
 import { type Counts, noCounts, rowsOf, type Selection, sumOf, type Times } from './selection.ts'
 
 /** The most adjustments in one response: the newest ones. */
@@ -33,6 +33,8 @@ export interface HistoryRows {
   pending: bigint | null
   /** Those within the times asked for, oldest first. */
   adjustments: Adjustment[]
+  /** The same of some keys of a sum, in the order in which they were asked for. */
+  parts?: readonly Pick<HistoryRows, 'counts' | 'pending'>[]
 }
 
 /**
@@ -73,29 +75,43 @@ export async function readCounterHistory(
   return history
 }
 
-/** Reads the history of a type or a prefix, without pending counts: adding those up would cost more with every counter. */
+/**
+ * Reads the history of a type or a prefix, without pending counts: adding those up would cost more with every counter.
+ * @param keys counters whose histories are read in the same statement, which vtgate sends to each shard whole: from one snapshot there
+ */
 export async function readSumHistory(
   db: Executor,
   of: KeysWithPrefix,
   { selections, hoursFrom }: AskedHistory,
+  keys: readonly CounterPlace[] = [],
 ): Promise<HistoryRows> {
   const counts = noCounts()
+  const parts = keys.map(() => ({ counts: noCounts(), pending: null }))
   if (of.name === '') {
-    // Grouped by lane, not added up: vtgate would then ask for days and hours apart, and not read a shard from one snapshot.
-    const selects = packedRowsSql({ type: of.recordType }, selections, hoursFrom, 'range_lane')
-    const rows = await readAll(db, selects)
-    for (const { part, times } of unpacked(rows)) add(counts, part, times)
+    const selects = [
+      // Grouped by lane, not added up: vtgate would then ask for days and hours apart, and not read a shard from one snapshot.
+      ...packedRowsSql({ type: of.recordType }, selections, hoursFrom, 'range_lane'),
+      ...counterListsSql(keys).flatMap((counters) => packedRowsSql({ counters }, selections, hoursFrom, 'record_id')),
+    ]
+    for (const { part, id, times } of unpacked(await readAll(db, selects))) {
+      const key = keys.findIndex(({ recordId }) => String(recordId) === id)
+      add(id === ALL_LANES ? counts : parts[key]!.counts, part, times)
+    }
   } else {
     const selects = [...rowsOf(selections, hoursFrom)].map(
       ([unit, times]) =>
-        `SELECT '${unit}' AS part, ${hoursSql('h.period_start')} AS at, h.count AS number ${rowsSql({ prefix: of }, [[unit, times]])}`,
+        `SELECT '${unit}' AS part, ${hoursSql('h.period_start')} AS at, ${nthSql('h.record_id', keys)} AS nth, h.count AS number ${rowsSql({ prefix: of }, [[unit, times]])}`,
     )
     // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
-    const summed = (union: string) => `SELECT part, at, SUM(number) AS count FROM (${union}) AS parts GROUP BY part, at`
-    const rows = await readAll(db, selects, summed)
-    for (const { part, at, count } of rows) add(counts, String(part), [[Number(at), toBigInt(count)]])
+    const summed = (union: string) =>
+      `SELECT part, at, nth, SUM(number) AS count FROM (${union}) AS parts GROUP BY part, at, nth`
+    for (const { part, at, nth, count } of await readAll(db, selects, summed)) {
+      const times = [[Number(at), toBigInt(count)]] as const
+      add(counts, String(part), times)
+      if (Number(nth) > 0) add(parts[Number(nth) - 1]!.counts, String(part), times)
+    }
   }
-  return { counts, pending: null, adjustments: [] }
+  return { counts, pending: null, adjustments: [], parts }
 }
 
 /** The counts of the periods of a range, in its order. Pending ones belong to now. @param selections of the range */

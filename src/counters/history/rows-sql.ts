@@ -13,6 +13,9 @@ export type Whose = { counters: string } | { type: number } | { prefix: KeysWith
 const MAX_RANGES = 8
 const SHORT = 24
 
+/** In the place of the counter in packed rows of a type. */
+export const ALL_LANES = 'all'
+
 /** The most rows of each key that are looked up one by one. */
 const MAX_LOOKED_UP = 100
 
@@ -91,7 +94,7 @@ const PACKED_BY = {
  * SELECTs that read the counts of selections in few rows, because each row takes time: a row has a day's hours, the days of half a
  * month, or the months of a year. Such a text has up to 936 bytes, because a count has up to 30 digits, and a server cuts it after
  * 1,024 (`group_concat_max_len`).
- * @param id the column by which rows are grouped
+ * @param id the column by which rows are grouped, and which each row names; those of lanes have `ALL_LANES` there
  */
 export function packedRowsSql(
   whose: Whose,
@@ -101,7 +104,8 @@ export function packedRowsSql(
 ): string[] {
   return [...rowsOf(selections, hoursFrom)].map(([unit, times]) => {
     const counts = `GROUP_CONCAT(${hoursSql('h.period_start')}, ':', h.count)`
-    return `SELECT ${packedSql(`'${unit}'`, `h.${id}`, 'SUM(h.count)', counts)} ${rowsSql(whose, [[unit, times]])}
+    const shown = id === 'record_id' ? 'h.record_id' : `'${ALL_LANES}'`
+    return `SELECT ${packedSql(`'${unit}'`, shown, 'SUM(h.count)', counts)} ${rowsSql(whose, [[unit, times]])}
       GROUP BY h.bucket, h.${id}, ${PACKED_BY[unit]}`
   })
 }

@@ -1,6 +1,8 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
+import type { CounterPlace } from '../counter-address.ts'
+import { nthSql } from '../counters-sql.ts'
 import { partsSql } from '../history/rows-sql.ts'
 import type { Selection } from '../history/selection.ts'
 import { beginsWithSql, checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
@@ -19,16 +21,22 @@ export interface SumOptions {
   maxRows?: number | null | undefined
   period: RecentPeriod | null
   ranges: number
+  /** Counters whose pending parts of the sum are read with it. */
+  keys?: readonly CounterPlace[]
 }
 
 /**
  * Reads a sum: a type's from its history and adjustments, a few rows a month; a prefix's from its counters; both with pending
  * slots. The statement names no record id, so vtgate sends it whole to each shard: the parts come from one snapshot there.
- * @returns `rolledUpAt`: the last roll-up that left nothing pending
+ * @returns `rolledUpAt`: the last roll-up that left nothing pending; `pendingParts`: what is pending of each of the keys
  * @throws {TooManyKeys}
  */
-export async function readSum(db: Executor, of: KeysWithPrefix, options: SumOptions): Promise<Reading> {
-  const { maxRows, period } = options
+export async function readSum(
+  db: Executor,
+  of: KeysWithPrefix,
+  options: SumOptions,
+): Promise<Reading & { pendingParts: bigint[] }> {
+  const { maxRows, period, keys = [] } = options
   const recent = period && recentSelection(period, new Date())
   if (of.name !== '' && maxRows !== null) {
     await checkPrefix(db, of, {
@@ -37,15 +45,17 @@ export async function readSum(db: Executor, of: KeysWithPrefix, options: SumOpti
     })
   }
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
-  const { rows } = await db.execute(sumSql(of, recent, exact))
+  const { rows } = await db.execute(sumSql(of, recent, exact, keys))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
   const sumIn = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
+  const pendingOf = (nth: number) => toBigInt(parts.get('pending')?.find(({ id }) => Number(id) === nth)?.sum ?? 0)
   const runs = new Map(
     parts.get('run')?.map(({ id, sum }) => [toBigInt(id), sum === null ? null : new Date(Number(toBigInt(sum)))]),
   )
   return {
     total: sumIn('kept'),
     pending: exact ? sumIn('pending') : null,
+    pendingParts: keys.map((_, index) => pendingOf(index + 1)),
     rolledUpAt: earliest(rangeStarts(options.ranges).map((start) => runs.get(start) ?? null)),
   }
 }
@@ -58,10 +68,10 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
   return rows.length === 0
 }
 
-function sumSql(of: KeysWithPrefix, recent: Selection | null, exact: boolean): string {
+function sumSql(of: KeysWithPrefix, recent: Selection | null, exact: boolean, keys: readonly CounterPlace[]): string {
   const parts = [
     ...keptSql(of, recent).map((kept) => `SELECT 'kept' AS part, 0 AS id, ${kept}`),
-    ...(exact ? [pendingSql(of)] : []),
+    ...(exact ? [pendingSql(of, nthSql('s.record_id', keys))] : []),
     `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
        FROM rollup_state`,
   ]
@@ -85,10 +95,10 @@ function keptSql({ recordType, name: prefix }: KeysWithPrefix, recent: Selection
   ]
 }
 
-function pendingSql(of: KeysWithPrefix): string {
+function pendingSql(of: KeysWithPrefix, nth: string): string {
   const slots = 'slotted_counters AS s FORCE INDEX (pending)'
   return of.name === ''
-    ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
+    ? `SELECT 'pending', ${nth}, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
         GROUP BY s.record_type, s.record_id, s.bucket`
-    : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
+    : `SELECT 'pending', ${nth}, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
 }

@@ -20,9 +20,9 @@ export function counterMain(viewer: Viewer, type: CounterType, key: string, view
     named: { type: type.name, key },
     hasChoices: true,
   }
-  const typePage = `${base}/?${new URLSearchParams({ type: type.name, ...period })}`
+  const typePage = (more = {}) => `${base}/?${new URLSearchParams({ type: type.name, ...period, ...more })}`
   return html`<main id="main" data-page="counter" data-type="${type.name}" data-zone="${numbers.timeZone}">
-<p><a href="${typePage}">${type.title}</a></p>
+<p class="row"><a href="${typePage()}">${type.title}</a> <a href="${typePage({ share: 'key', of: key })}">Share</a></p>
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${

@@ -67,6 +67,7 @@ export interface State {
 /** @param current the name of the page's type; empty: none */
 export function signedInPage(title: string, viewer: Viewer, current: string, main: Html, state?: State): Page {
   const { base, site, types, period, ofAllTypes } = viewer
+  const publicType = types.find(({ name, publicPage }) => name === current && publicPage)
   return document(
     title,
     viewer,
@@ -77,6 +78,7 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
 ${state ? stateText(state) : ''}
 <button class="quiet" id="menu-button" popovertarget="menu" aria-label="Menu">⋯</button>
 <div class="panel" id="menu" popover>
+${publicType ? html`<p><a href="${base}/stats/${encodeURIComponent(current)}">Public page</a></p>` : ''}
 <p><a href="${base}/docs">API</a></p>
 ${ownVisits(viewer)}
 <form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>

@@ -7,7 +7,8 @@ import { visibleKey } from '../../visible-key.ts'
 import { showCount } from '../english.ts'
 import { copyable, type Html, type Viewer } from './layout.ts'
 import { checkForm } from './plain-pages.ts'
-import { addressOf, listOf, noteOf, numbersOf, type Shown } from './shown-numbers.ts'
+import { shareButton, sharePanel } from './share.ts'
+import { addressOf, choices, hiddenFields, listOf, noteOf, numbersOf, type Shown } from './shown-numbers.ts'
 
 /** The rows of a list at first, and of each of its pages; and the most of these. */
 export const [FIRST_ROWS, ROWS_OF_PAGE, MAX_PAGES] = [10, 100, 9]
@@ -33,11 +34,12 @@ export function overviewMain({ viewer, type, view, numbers, origin, refused }: O
   const counter = (key: string) => `${base}/counter?${new URLSearchParams({ type: type.name, key, ...period })}`
   const isTooMany = view.find !== (prefix ?? '') && type.prefixes.includes(view.find)
   return html`<main id="main" data-page="overview" data-type="${type.name}" data-zone="${numbers.timeZone}">
-<div class="row title"><h1>${type.title}</h1>${prefixChoice(shown, prefix)}</div>
+<div class="row title"><h1>${type.title}</h1>${prefixChoice(shown, prefix)}${isEmpty ? '' : shareButton(shown)}</div>
 ${
   isEmpty
     ? firstRun(type, origin + base, isCounted, refused)
-    : html`${numbersOf(shown)}
+    : html`${sharePanel(shown, origin, list)}
+${numbersOf(shown)}
 <section class="card" aria-labelledby="list-title">
 <div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2> <span class="hint" id="found">${foundText(type, list)}</span>
 ${search(shown)}</div>
@@ -54,12 +56,9 @@ ${pages(shown, list)}
 function prefixChoice(shown: Shown, current: string | null): Html | '' {
   const { prefixes } = shown.type
   if (prefixes.length === 0) return ''
-  const link = (prefix: string, text: Html | string) => {
-    const is = prefix === (current ?? '') ? html` aria-current="true"` : ''
-    return html`<a href="${addressOf(shown, { find: prefix, page: 0 })}"${is}>${text}</a>`
-  }
+  const link = (find: string, text: Html | string) => [text, { find, page: 0 }, find === (current ?? '')] as const
   const links = prefixes.map((prefix) => link(prefix, html`<bdi>${visibleKey(prefix)}</bdi>`))
-  return html`<nav class="choice" aria-label="Keys">${link('', 'All')}${links}</nav>`
+  return choices(shown, 'Keys', [link('', 'All'), ...links])
 }
 
 /** How many keys there are, or what a search has found: "23 of 301 pages · 15,931 views". */
@@ -70,8 +69,8 @@ function foundText(type: CounterType, { of, searched }: TypeNumbers['list']): st
 }
 
 function search({ path, named, view }: Shown): Html {
-  const kept = Object.entries({ ...named, ...viewQuery({ ...view, find: '', page: 0 }) })
-  return html`<form role="search" action="${path}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+  const kept = { ...named, ...viewQuery({ ...view, find: '', page: 0 }) }
+  return html`<form role="search" action="${path}">${hiddenFields(kept)}
 <label for="find" class="hidden">Filter</label>
 <input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Filter: howto, /blog/ …" value="${view.find}">
 </form>`

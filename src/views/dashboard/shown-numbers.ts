@@ -4,8 +4,18 @@ import { CHART_UNITS, OTHER_PERIODS, TILES, type View, viewQuery } from '../../p
 import type { CounterNumbers, TypeNumbers } from '../../service/page-numbers.ts'
 import { withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { drawChart, drawSmall } from '../chart.ts'
-import { type Change, clockOf, showChange, showCount, showDays, showGrowth, showUnit } from '../english.ts'
+import { cumulated, drawChart, drawSmall, PART_COLORS } from '../chart.ts'
+import {
+  type Change,
+  clockOf,
+  showAverage,
+  showChange,
+  showCount,
+  showDays,
+  showGrowth,
+  showShare,
+  showUnit,
+} from '../english.ts'
 import type { Html } from './layout.ts'
 
 /** What a page shows: the numbers of a type or a counter, beside those of a type that counts the same hits in another way. */
@@ -34,10 +44,10 @@ const ofPeriod = (period: View['period'], from = '', to = ''): Partial<View> => 
 const isCurrent = (is: boolean) => (is ? raw(' aria-current="true"') : '')
 
 /** Links to choose one of: their texts, and what they change of the view. */
-function choices(
+export function choices(
   shown: Shown,
   label: string,
-  of: readonly (readonly [text: string, change: Partial<View>, isCurrent: boolean])[],
+  of: readonly (readonly [text: Html | string, change: Partial<View>, isCurrent: boolean])[],
 ): Html {
   const links = of.map(([text, change, is]) => html`<a href="${addressOf(shown, change)}"${isCurrent(is)}>${text}</a>`)
   return html`<nav class="choice" aria-label="${label}">${links}</nav>`
@@ -66,22 +76,22 @@ function withUnitOf(count: bigint, type: CounterType): Html {
 export function numbersOf(shown: Shown, more: Html | '' = ''): Html {
   const { type, also, view, numbers, hasChoices } = shown
   const { chart } = numbers
+  const show = shownCounts(shown)
   const sums = [
-    ...(view.show === 'also' ? [] : [withUnit(showCount(chart.count), chart.count, type)]),
-    ...(view.show === '' || !also || !chart.also
-      ? []
-      : [withUnit(showCount(chart.also.count), chart.also.count, also)]),
+    ...(show === 'also' ? [] : [withUnit(showCount(chart.count), chart.count, type)]),
+    ...(show === 'also' || show === 'both' ? [withUnit(showCount(chart.also!.count), chart.also!.count, also!)] : []),
   ].join(', ')
-  const [days, compared] = [showDays(chart.first, chart.last), view.show === 'also' && chart.also ? chart.also : chart]
+  const [days, compared] = [showDays(chart.first, chart.last), show === 'also' ? chart.also! : chart]
   const adjusted = (numbers.adjustments ?? []).map(({ at }) =>
     chart.points.findLastIndex(({ start }) => new Date(start) <= at),
   )
-  const drawn = { ...chart, show: view.show, adjusted: adjusted.filter((index) => index !== -1) }
+  const drawn = { ...chart, show, adjusted: adjusted.filter((index) => index !== -1) }
   return html`${tiles(shown)}
 <section class="card" aria-labelledby="chart-days">
-<div class="row card-head"><h2 id="chart-days">${days}</h2> <span id="chart-sum">${sums}</span> ${growth(compared, against(chart))}</div>
+<div class="row card-head"><h2 id="chart-days">${days}</h2> <span id="chart-sum">${sums}</span> ${growth(compared, against(chart))} ${show === 'also' ? '' : html`<span class="hint" id="pace">${paceText(shown)}</span>`}
+${hasChoices ? countsChoice(shown) : ''}</div>
 <div class="chart" id="chart" role="img" aria-label="Chart of ${sums} by ${chart.by}, ${days}" data-units="${chart.points.length}">
-<svg aria-hidden="true"${view.show === 'both' ? raw(' class="both"') : ''}>${drawChart(drawn)}</svg></div>
+<svg aria-hidden="true" class="${show}">${drawChart(drawn)}</svg></div>
 ${legend(shown, adjusted.length > 0)}
 ${view.period === 'all' ? adjustedNote(numbers) : ''}
 ${hasChoices ? chartMenu(shown) : ''}
@@ -90,6 +100,45 @@ ${hasChoices ? chartMenu(shown) : ''}
 </details>
 ${more}
 </section>`
+}
+
+/** What the chart shows: what was asked for, unless the page does not have it. */
+function shownCounts({ also, view: { show }, numbers: { chart } }: Shown): View['show'] {
+  const has = show === 'keys' ? chart.keys : show === 'also' || show === 'both' ? also && chart.also : true
+  return has ? show : ''
+}
+
+/** The average of the whole days, and the best unit: "63 a day · best 179 on Sat 19 Sep". */
+function paceText({ numbers: { chart, asOf } }: Shown): string {
+  const { by, whole, points } = chart
+  const [best] = unitsOf(chart).sort((a, b) => Number(b.point.count! - a.point.count!))
+  const texts = whole.days > 1 ? [`${showAverage(whole.count, whole.days)} a day`] : []
+  if (best !== undefined && points.length > 1 && best.point.count! > 0n) {
+    const unit = by === 'day' ? '' : `${by} `
+    texts.push(`best ${unit}${showCount(best.point.count!)} ${whenText(by, best.days, best.point.start, asOf)}`)
+  }
+  return texts.join(' · ')
+}
+
+/** "on Sat 19 Sep", "in November". */
+function whenText(...unit: Parameters<typeof showUnit>): string {
+  const [by, [first, last]] = unit
+  return `${by === 'hour' || first === last ? 'on' : 'in'} ${showUnit(...unit)}`
+}
+
+/** What the chart shows of the counts: in its head, and on a phone, which has no room there, in its menu. */
+function countsChoice(shown: Shown): Html {
+  const { also, numbers } = shown
+  const names: Partial<Record<View['show'], string>> = {
+    '': 'Total',
+    ...(numbers.adjustments === undefined && { keys: 'By key' }),
+    cumulative: 'Cumulative',
+    ...(numbers.also && { also: also!.title, both: 'Both' }),
+  }
+  const of = (Object.entries(names) as [View['show'], string][]).map(([show, text]) => {
+    return [text, { show }, show === shownCounts(shown)] as const
+  })
+  return choices(shown, 'Counts in the chart', of)
 }
 
 function tiles(shown: Shown): Html {
@@ -128,29 +177,20 @@ ${choices(
 </div>`
 }
 
-const hiddenFields = (fields: Record<string, string>) =>
+export const hiddenFields = (fields: Record<string, string>) =>
   Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
 
-/** The units of the chart, its counts, and its file. */
+/** The units of the chart, and its file. */
 function chartMenu(shown: Shown): Html {
-  const { type, also, view, numbers } = shown
+  const { view, numbers } = shown
   const { by } = numbers.chart
   // One day or two have hours, all time and the longest periods have months.
   const isFixed =
     by === 'hour' || view.period === 'all' || (view.period === 'custom' && view.by === '' && by === 'month')
   const units = isFixed ? [] : (Object.entries(CHART_UNITS) as [View['by'], string][])
   const usual = view.period === '12m' ? 'month' : 'day'
-  const counts = numbers.also
-    ? ([
-        ['', type.title],
-        ['also', also!.title],
-        ['both', 'Both'],
-      ] as const)
-    : []
   const unit = units.find(([unit]) => unit === by)?.[1]
-  const count = counts.find(([show]) => show === view.show)?.[1]
-  const chosen = [unit, count].filter((text) => text !== undefined).join(', ')
-  return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${chosen || 'Chart'} ▾</button>
+  return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${unit ?? 'Chart'} ▾</button>
 <div class="panel" id="chart-menu" popover>${
     unit === undefined
       ? ''
@@ -159,24 +199,26 @@ function chartMenu(shown: Shown): Html {
           'Units of the chart',
           units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by]),
         )
-  }${
-    count === undefined
-      ? ''
-      : choices(
-          shown,
-          'Counts in the chart',
-          counts.map(([show, text]) => [text, { show }, show === view.show]),
-        )
-  }<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
+  }${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
 }
 
-function legend({ type, also, view, numbers }: Shown, isAdjusted: boolean): Html | '' {
+/** What is drawn, the parts of a stack from its foot on. */
+function legend(shown: Shown, isAdjusted: boolean): Html | '' {
+  const { type, also, numbers } = shown
+  const show = shownCounts(shown)
   const bar = 'M0 0h14v10H0z'
-  const entries: [sign: string, d: string, text: string][] = []
-  if (view.show === 'both' && numbers.also) entries.push(['bars', bar, type.unit], ['inside', bar, also!.unit])
+  const entries: [sign: string, d: string, text: Html | string, fill?: string][] = []
+  if (show === 'both') entries.push(['bars', bar, type.unit], ['inside', bar, also!.unit])
+  const keys = show === 'keys' ? numbers.chart.keys! : []
+  for (const [nth, key] of keys.entries()) entries.push(['stack', bar, partName(type, key), PART_COLORS[nth]!])
   if (isAdjusted) entries.push(['adjusted', 'M7 0v10', 'set or imported'])
   if (entries.length === 0) return ''
-  return html`<ul class="row legend">${entries.map(([sign, d, text]) => html`<li><svg width="14" height="10" class="${view.show}" aria-hidden="true"><path class="${sign}" d="${d}"/></svg>${text}</li>`)}</ul>`
+  return html`<ul class="row legend">${entries.map(([sign, d, text, fill]) => html`<li><svg width="14" height="10" class="${show}" aria-hidden="true"><path class="${sign}" d="${d}"${fill ? html` fill="${fill}"` : ''}/></svg>${text}</li>`)}</ul>`
+}
+
+/** A key that a chart shows apart; `null`: all others. */
+function partName(type: CounterType, key: string | null): Html | string {
+  return key === null ? `Other ${type.keys}` : html`<bdi>${visibleKey(key)}</bdi>`
 }
 
 /** Why the chart of all time does not add up to the total. */
@@ -202,18 +244,27 @@ function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
 function table(shown: Shown): Html {
   const { type, also, numbers, hasChoices } = shown
   const { chart, asOf } = numbers
+  const show = shownCounts(shown)
   const units = unitsOf(numbers.chart)
+  const names = show === 'keys' ? chart.keys!.map((key) => partName(type, key)) : []
+  const sums = cumulated(chart.points)
+  if (show === 'cumulative') names.push('Cumulative')
+  const head = (name: Html | string) => html`<th scope="col" class="number">${name}</th>`
   const hasBefore = units.some(({ change: { before } }) => before !== null)
   const cell = (count: bigint | null | undefined, of: CounterType) =>
     html`<td class="number">${count == null ? '–' : withUnitOf(count, of)}</td>`
-  const rows = units.map(({ point: { start, count, also: second }, days, isRunning, change, daysBefore }) => {
+  const rows = units.map(({ point, days, isRunning, change, daysBefore }, index) => {
+    const { start, count, also: second, parts = [sums[index]!.count!] } = point
+    const more = names.map((name, nth) => {
+      return html`<td class="number part-of"><b>${showCount(parts[nth]!)}</b><span class="unit"> ${name}</span></td>`
+    })
     const name = showUnit(chart.by, days, start, asOf)
     const link = html`<a href="${addressOf(shown, ofPeriod('custom', ...days))}">${name}</a>`
     const before = change.before === null ? '–' : beforeText(shown, change.before, daysBefore!, start, isRunning)
-    return html`<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, type)}${numbers.also ? cell(second, also!) : ''}${hasBefore ? html`<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
+    return html`<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, type)}${more}${numbers.also ? cell(second, also!) : ''}${hasBefore ? html`<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
   })
   return html`<table>
-<thead><tr><th scope="col">${capitalized(chart.by)}</th><th scope="col" class="number">${capitalized(type.unit)}</th>${numbers.also ? html`<th scope="col" class="number">${capitalized(also!.unit)}</th>` : ''}${hasBefore ? html`<th scope="col" class="number">Before</th><th scope="col" class="number">Change</th>` : ''}</tr></thead>
+<thead><tr><th scope="col">${capitalized(chart.by)}</th>${head(capitalized(type.unit))}${names.map(head)}${numbers.also ? head(capitalized(also!.unit)) : ''}${hasBefore ? html`${head('Before')}${head('Change')}` : ''}</tr></thead>
 <tbody>
 ${rows}</tbody></table>`
 }
@@ -225,9 +276,8 @@ function beforeText(
   start: string,
   isRunning: boolean,
 ): Html {
-  const on = chart.by === 'hour' || days[0] === days[1] ? 'on' : 'in'
-  const name = showUnit(chart.by, days, days[0] + start.slice(10), asOf)
-  return html`${showCount(before)}<span class="unit"> ${on} ${name}${isRunning ? ' up to the same hour' : ''}</span>`
+  const when = whenText(chart.by, days, days[0] + start.slice(10), asOf)
+  return html`${showCount(before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
 }
 
 /** The units of a chart that have begun, with their days, and what of them is compared. */
@@ -279,6 +329,7 @@ export function listOf(
   linkOf: (row: TypeNumbers['list']['counters'][number]) => { href: string; isForeign: boolean } | null,
 ): Html {
   const { type, view, hasChoices } = shown
+  const { count: total, whole, until } = shown.numbers.chart
   const heading = (text: string, name: string, sort: View['sort']) => {
     const order = view.sort === sort ? raw(' aria-sort="descending"') : ''
     const link = html`<a href="${addressOf(shown, { sort, page: 0 })}">${text}</a>`
@@ -293,9 +344,9 @@ export function listOf(
         ? html`<span>${key}</span>`
         : html`<a class="whole" href="${link.href}"${link.isForeign ? raw(' rel="noreferrer"') : ''}>${key}</a>`
     const part = row.count <= 0n ? 0 : Number((row.count * 1_000n) / most) / 10
-    return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points ? drawSmall(row.points) : ''}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number">${growth({ ...row, until: shown.numbers.chart.until })}</td></tr>\n`
+    return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points ? drawSmall(row.points) : ''}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number wide">${showShare(row.count, total)}</td>${whole.days > 1 ? html`<td class="number wide">${showAverage(row.whole, whole.days)}</td>` : ''}<td class="number">${growth({ ...row, until })}</td></tr>\n`
   })
-  return html`<table class="ranking"><thead><tr><th scope="col"><span class="hidden">${capitalized(type.keys)}</span></th><th scope="col" class="number small-chart">Over time</th>${heading(capitalized(type.unit), 'count', '')}${also ? heading(capitalized(also.unit), 'also', 'also') : ''}${heading('Change', '', 'change')}</tr></thead><tbody id="top">
+  return html`<table class="ranking"><thead><tr><th scope="col"><span class="hidden">${capitalized(type.keys)}</span></th><th scope="col" class="number small-chart">Over time</th>${heading(capitalized(type.unit), 'count', '')}${also ? heading(capitalized(also.unit), 'also', 'also') : ''}<th scope="col" class="number wide">Share</th>${whole.days > 1 ? html`<th scope="col" class="number wide">A day</th>` : ''}${heading('Change', '', 'change')}</tr></thead><tbody id="top">
 ${rows}</tbody></table>`
 }
 

@@ -1,0 +1,71 @@
+import { html } from 'hono/html'
+import { pageKey } from '../../counters/keys/key-address.ts'
+import { viewQuery } from '../../periods.ts'
+import type { TypeNumbers } from '../../service/page-numbers.ts'
+import { visibleKey } from '../../visible-key.ts'
+import { copyable, type Html } from './layout.ts'
+import { addressOf, choices, hiddenFields, type Shown } from './shown-numbers.ts'
+
+/** Opens `sharePanel`. There is none while the page itself has it. */
+export const shareButton = ({ view: { share } }: Shown) =>
+  share === '' ? html`<button type="button" class="quiet" id="share-button" popovertarget="share">Share</button>` : ''
+
+/**
+ * What to paste elsewhere: of everything, a prefix or a key. A panel that opens without a script. Its links and its form lead to the
+ * same page, which then has it in its place.
+ * @param origin that of the Worker, and `list` the keys to choose from
+ */
+export function sharePanel(shown: Shown, origin: string, list: TypeNumbers['list']): Html {
+  const { type, view, path, named } = shown
+  const setting = html`<code>[vars.COUNTERS.${type.name}]</code>`
+  const isOpen = view.share !== ''
+  const isKey = view.share === 'key'
+  const asked = isOpen ? view.of : view.find
+  const of = isKey || type.prefixes.includes(asked) ? asked : ''
+  const totals = ['', ...type.prefixes].map((prefix) => {
+    const text = prefix === '' ? `All ${type.keys}` : html`<bdi>${visibleKey(prefix)}</bdi>`
+    return [text, { share: 'total', of: prefix }, !isKey && of === prefix] as const
+  })
+  const fields = { ...named, ...viewQuery({ ...view, share: 'key', of: '' }) }
+  return html`<section id="share" ${isOpen ? html`class="card"` : html`class="panel" popover`} aria-labelledby="share-title">
+<div class="row card-head"><h2 id="share-title">Share</h2> ${type.public ? choices(shown, 'What to share', totals) : ''}
+${isOpen ? html`<a href="${addressOf(shown, { share: '', of: '' })}">Close</a>` : ''}</div>
+${
+  type.public
+    ? html`<form class="row" action="${path}">${hiddenFields(fields)}
+<label for="share-key">One key</label>
+<input id="share-key" name="of" required maxlength="512" list="share-keys" autocomplete="off" value="${isKey ? of : ''}">
+<datalist id="share-keys">${list.counters.map(({ key }) => html`<option value="${key}">`)}</datalist>
+<button>Show</button></form>
+${snippets(shown, origin, isKey, of)}
+${type.publicPage ? copyable('share-page', `Public page of all ${type.keys}`, `${origin}${path}stats/${encoded(type.name)}`, 1) : html`<p>Public page: <code>public_page = true</code> in ${setting} makes one.</p>`}`
+    : html`<p>These counts are private. <code>public = true</code> in ${setting} lets anybody read them.</p>`
+}
+</section>`
+}
+
+function snippets({ type, path }: Shown, origin: string, isKey: boolean, of: string): Html {
+  const image = (kind: string) => `${path}${kind}/${encoded(type.name)}${isKey ? `/${encoded(of)}` : ''}.svg`
+  const query = isKey || of === '' ? '' : `?prefix=${encoded(of)}`
+  const unit = type.unit.replaceAll(/[\\[\]]/g, '\\$&')
+  // Browsers keep an image for a minute, even if the count was set since.
+  const version = `${query === '' ? '?' : '&'}v=${Date.now()}`
+  const images = ['Badge', 'Chart'].map((label) => {
+    const address = image(label.toLowerCase()) + query
+    return html`${copyable(`share-${label.toLowerCase()}`, label, `![${unit}](${origin}${address})`, 2)}
+<p><img src="${address}${version}" alt="Preview" loading="lazy" height="${label === 'Badge' ? 20 : 100}"></p>`
+  })
+  const value = of.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  const element = `<b data-${isKey ? 'counter' : 'total'}="${value}" data-type="${type.name}">…</b>`
+  // The script spells keys as those of pages are, and so cannot name all.
+  const number =
+    pageKey(of) === of
+      ? html`${copyable('share-number', 'Number in a page that has the script', element, 2)}
+<p class="hint">Leave out what the script has as <code>data-prefix</code>.</p>`
+      : html`<p>Number in a page: the script cannot name this key.</p>`
+  return html`${images}${number}`
+}
+
+/** Percent-encoded, the brackets too: they would end a link in Markdown. */
+const encoded = (text: string) =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
