@@ -18,6 +18,7 @@ import { charts } from './routes/images.ts'
 import { increment, increments } from './routes/increment.ts'
 import { rollup, verify } from './routes/maintenance.ts'
 import { numbers } from './routes/numbers.ts'
+import { readings } from './routes/readings.ts'
 import { reference } from './routes/reference.ts'
 import { setup, setupState } from './routes/setup.ts'
 import { shown } from './routes/shown.ts'
@@ -41,6 +42,7 @@ const ROUTES = [
   merging,
   repairing,
   imports,
+  readings,
   counterHistory,
   shown,
   typeTotal,

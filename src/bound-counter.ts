@@ -3,15 +3,36 @@ import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
-import { counterQuery, countersQuery, historyQuery, increment, incrementList, totalQuery } from './openapi/fields.ts'
+import {
+  counterQuery,
+  countersQuery,
+  historyQuery,
+  increment,
+  incrementList,
+  readingList,
+  totalQuery,
+} from './openapi/fields.ts'
 import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
 import { counterHistory, type HistoryAnswer } from './service/history.ts'
-import { counterOfKey, hashOfKey, listedCounters, spelledPrefix, typeNamed } from './service/named-counters.ts'
-import { problemOf } from './service/problem.ts'
+import {
+  counterOfKey,
+  countingError,
+  hashOfKey,
+  listedCounters,
+  spelledPrefix,
+  typeNamed,
+} from './service/named-counters.ts'
+import { invalidRequest, problemOf } from './service/problem.ts'
 import { counterAnswer, readCounters, readSum, totalAnswer } from './service/read.ts'
+import {
+  type ListedReading,
+  type RefusedReading,
+  SEND_AGAIN,
+  takeListedReadings,
+} from './service/take-listed-readings.ts'
 
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
 
@@ -73,6 +94,10 @@ export interface BoundCounter {
     increments: readonly ListedIncrement[],
     options?: CountCall,
   ): Promise<Outcome<{ accepted: number; queued: boolean }>>
+  /** Sets up to 1,000 counters to counts that arise elsewhere, and books what they have gained as counted now: each by itself. */
+  takeReadings(
+    readings: readonly ListedReading[],
+  ): Promise<Outcome<{ taken: number; added: bigint; refused: RefusedReading[] }>>
   /** Reads one counter. A key that was never counted has zeros. */
   read(type: string, key: string, options?: ReadCall): Promise<Outcome<CounterReading>>
   /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
@@ -128,6 +153,8 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
       counting('increment', async (isolate) => {
         const { by, ...options } = given ?? {}
         const found = await find(isolate, { type, key, by })
+        const wrong = countingError(found.of)
+        if (wrong !== null) throw invalidRequest([wrong])
         const queued = await count(isolate, [{ counter: found.counter, by: BigInt(found.by) }], options)
         return { type: found.of.name, key: found.key, added: found.by, queued }
       }),
@@ -135,9 +162,16 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     incrementMany: (given, options) =>
       counting('incrementMany', async (isolate) => {
         const asked = check(incrementList.schema, { increments: given })
-        const listed = await listedCounters(isolate, 'increments', asked.increments)
+        const listed = await listedCounters(isolate, 'increments', asked.increments, countingError)
         const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
         return { accepted: listed.length, queued: await count(isolate, increments, options ?? {}) }
+      }),
+
+    takeReadings: (given) =>
+      counting('takeReadings', async (isolate) => {
+        const { readings } = check(readingList.schema, { readings: given })
+        const taking = takeListedReadings(isolate, readings).finally(() => isolate.reads.forget())
+        return taking.catch((error: unknown) => Promise.reject(problemOf(error, SEND_AGAIN)))
       }),
 
     read: (type, key, options = {}) =>

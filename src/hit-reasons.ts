@@ -1,6 +1,10 @@
 /** Why a visit does not count, by what follows `ignored; reason=` in `X-Hit`. Codes of problems follow it too. */
 export const HIT_REASONS = {
   type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
+  readings: {
+    cause: 'The type takes readings only.',
+    advice: 'Count in another type, or remove readings from the type.',
+  },
   origin: {
     cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin, or an image tells none.',
     advice:

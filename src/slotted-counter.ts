@@ -70,6 +70,9 @@ export function createSlottedCounter(options: CounterOptions = {}): SlottedCount
       incrementMany(...args: Parameters<BoundCounter['incrementMany']>): ReturnType<BoundCounter['incrementMany']> {
         return bind(this.env, this.ctx).incrementMany(...args)
       }
+      takeReadings(...args: Parameters<BoundCounter['takeReadings']>): ReturnType<BoundCounter['takeReadings']> {
+        return bind(this.env, this.ctx).takeReadings(...args)
+      }
       read(...args: Parameters<BoundCounter['read']>): ReturnType<BoundCounter['read']> {
         return bind(this.env, this.ctx).read(...args)
       }

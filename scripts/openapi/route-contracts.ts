@@ -7,6 +7,7 @@ import * as hit from '../../src/routes/hit.ts'
 import * as images from '../../src/routes/images.ts'
 import * as increment from '../../src/routes/increment.ts'
 import * as maintenance from '../../src/routes/maintenance.ts'
+import * as readings from '../../src/routes/readings.ts'
 import * as reference from '../../src/routes/reference.ts'
 import * as setup from '../../src/routes/setup.ts'
 import * as shown from '../../src/routes/shown.ts'
@@ -22,6 +23,7 @@ const EXPORTS = {
   ...images,
   ...increment,
   ...maintenance,
+  ...readings,
   ...reference,
   ...setup,
   ...shown,

@@ -119,6 +119,8 @@ export const TYPE_SETTINGS = {
     ),
     [],
   ),
+  /** Whether its counters take readings only: then hits and increments are refused. */
+  readings: flag,
   count_bots: flag,
   /** Whether browsers with `navigator.webdriver` count. */
   count_automated: flag,

@@ -93,7 +93,12 @@ function linkTypes(
       const name = one.names[setting]
       const other = read.get(name ?? '')
       if (name === null || (other === undefined && declared.has(name))) return false
-      const message = other === undefined ? 'must be the name of another type' : problemOf(one, other)
+      const message =
+        other === undefined
+          ? 'must be the name of another type'
+          : other.type.readings
+            ? `needs a type that counts: COUNTERS.${other.type.name} takes readings only`
+            : problemOf(one, other)
       if (message !== null) mistakes.push({ field: `COUNTERS.${one.type.name}.${setting}`, message })
       return message !== null
     })

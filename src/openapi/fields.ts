@@ -51,11 +51,24 @@ export const listBody = <const Name extends string, Entry extends v.GenericSchem
 
 export const countField = exactInteger(BY_RULE)
 
+export const resetField = () =>
+  described(
+    v.optional(v.boolean('must be true or false'), false),
+    'Whether the reading may be below the count. The history then stays as it is.',
+  )
+
 export const byField = described(v.optional(countField, 1), 'The number to add.')
 
 export const increment = () => listEntry('Increment', { by: byField })
 
 export const incrementList = listBody('increments', increment)
+
+export const readingList = listBody('readings', () =>
+  listEntry('CountReading', {
+    count: described(countField, 'The count as it is read elsewhere.'),
+    reset: resetField(),
+  }),
+)
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 const IMPORTED_DIGITS = /^-?\d{1,19}$/

@@ -15,6 +15,7 @@ export const STATUSES = {
   overtaken: 409,
   counter_exists: 409,
   count_not_below: 409,
+  reading_below_count: 409,
   different_ranges: 409,
   too_many_pending: 409,
   deploy_request_needed: 409,

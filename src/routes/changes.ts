@@ -1,10 +1,12 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
+import { keyOfCounter } from '../counters/changes/change.ts'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import { MAX_REPAIRED_DAYS, repairCounter } from '../counters/changes/repair-counter.ts'
 import { setCounter } from '../counters/changes/set-counter.ts'
+import { takeReadings } from '../counters/changes/take-readings.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { MISMATCHES } from '../counters/verify/verify-page.ts'
 import { checkTypes } from '../http/authorization.ts'
@@ -19,43 +21,52 @@ import {
   listBody,
   listEntry,
   MAX_LISTED,
+  resetField,
   shortBody,
 } from '../openapi/fields.ts'
 import { ADJUSTING } from '../openapi/problems.ts'
 import { parsed } from '../schemas.ts'
 import type { Caller } from '../service/caller.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
-import { invalidRequest, type ProblemCode, problemOf } from '../service/problem.ts'
+import { invalidRequest, Problem, type ProblemCode, problemOf, READING_REFUSALS } from '../service/problem.ts'
+import { SEND_AGAIN } from '../service/take-listed-readings.ts'
 
 /**
  * Waits for a change of counters.
  * @param id the hash of the request's idempotency key
- * @param outcomeOf `repeated` if an earlier request with the same key made the change
+ * @param options `outcomeOf`: `repeated` if an earlier request with the same key made the change; `advice`: what to do if the outcome of
+ *   a request without a key is unknown
  * @throws {Problem} that says whether anything was changed
  */
-async function changed<Done>(
+export async function changed<Done>(
   c: Context<AppEnv>,
-  id: bigint | undefined,
+  id: bigint | null | undefined,
   changing: Promise<Done>,
-  outcomeOf: (done: Done) => unknown = (done) => done,
+  {
+    outcomeOf = (done: Done): unknown => done,
+    advice = 'Read the counter. A request with an Idempotency-Key can be retried.',
+  } = {},
 ): Promise<Done> {
   const { reads } = c.get('isolate')
   const done = await finished(
     c,
     changing.finally(() => reads.forget()),
   ).catch((error: unknown) => {
-    const advice =
-      id === undefined
-        ? 'Read the counter. A request with an Idempotency-Key can be retried.'
-        : 'Retry with the same Idempotency-Key.'
-    throw problemOf(error, advice)
+    throw problemOf(error, id == null ? advice : 'Retry with the same Idempotency-Key.')
   })
   if (outcomeOf(done) === 'repeated') c.header('Idempotent-Replayed', 'true')
   return done
 }
 
 const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
-  body: shortBody(1024, '{"count":0}', () => ({ count: described(countField, 'The new count.') })),
+  body: shortBody(1024, '{"count":0}', () => ({
+    count: described(countField, 'The new count.'),
+    as: described(
+      v.optional(v.literal('reading', 'must be "reading" if given')),
+      '`reading`: the count arises elsewhere. What it has gained is booked as counted now, and less than the count is refused.',
+    ),
+    reset: resetField(),
+  })),
   idempotency: 'set',
 })
 
@@ -79,17 +90,29 @@ export const setCountContract = () =>
       }),
       'Idempotent-Replayed',
     ),
-    problems: ['too_many_pending', ...ADJUSTING],
+    problems: ['too_many_pending', 'reading_below_count', ...ADJUSTING],
   })
 
 export const set = endpoint<typeof setCountContract>(
   setCount,
-  async (c, { caller, type, counter, key, id, body: { count } }) => {
-    const setting = { count: BigInt(count), id: id ?? null, at: new Date() }
-    const changing = setCounter(caller.isolate.changeDb, counter, setting)
-    const { added } = await changed(c, id, changing, ({ outcome }) => outcome)
-    // A repeated request is told the count that it set, not the present one.
-    return { type: type.name, key, count, added }
+  async (c, { caller, type, counter, key, id = null, body }) => {
+    const { count, reset } = body
+    const db = caller.isolate.changeDb
+    const [asked, at] = [BigInt(count), new Date()]
+    if (body.as === undefined) {
+      if (reset) throw invalidRequest([{ field: 'reset', message: 'needs "as": "reading"' }])
+      const changing = setCounter(db, counter, { count: asked, id, at })
+      const { added } = await changed(c, id, changing, { outcomeOf: ({ outcome }) => outcome })
+      // A repeated request is told the count that it set, not the present one.
+      return { type: type.name, key, count, added }
+    }
+    const change = await keyOfCounter(id, 'set', counter, `reading ${count} ${reset}`)
+    const taking = takeReadings(db, [{ counter, count: asked, reset }], { key: change, at })
+    const taken = await changed(c, id, taking, { advice: SEND_AGAIN })
+    const result = taken === 'repeated' ? { added: null } : taken[0]!
+    if ('refused' in result)
+      throw new Problem(result.refused, `${READING_REFUSALS[result.refused]} Nothing was changed.`)
+    return { type: type.name, key, count, added: result.added }
   },
 )
 
@@ -241,7 +264,7 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
   if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
   const now = new Date()
   const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(day))
-  const listed = await listedCounters(isolate, 'counters', body.counters, (entry) => {
+  const listed = await listedCounters(isolate, 'counters', body.counters, (_type, entry) => {
     const day = dayOf(entry)
     return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
   })

@@ -7,7 +7,8 @@ import { count, described, namedObject, ok, operation, route, whole } from '../o
 import { byField, incrementList, MAX_LISTED, shortBody } from '../openapi/fields.ts'
 import { COUNTING } from '../openapi/problems.ts'
 import { addToCounters } from '../service/count-visit.ts'
-import { listedCounters } from '../service/named-counters.ts'
+import { countingError, listedCounters } from '../service/named-counters.ts'
+import { invalidRequest } from '../service/problem.ts'
 import { readCounters } from '../service/read.ts'
 
 /** For an increment whose outcome is unknown. */
@@ -84,6 +85,8 @@ const NO_STORE = { 'Cache-Control': 'no-store' }
 
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, parts) => {
   const { caller, type, key, counter, id, query, body } = parts
+  const wrong = countingError(type)
+  if (wrong !== null) throw invalidRequest([wrong])
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const outcome = await addToCounters(caller, [{ counter, by: BigInt(body.by) }], { key: id, advice: ADVICE })
   const answer = { type: type.name, key, added: body.by }
@@ -104,7 +107,7 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
 })
 
 export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c, { caller, id, body }) => {
-  const listed = await listedCounters(caller.isolate, 'increments', body.increments)
+  const listed = await listedCounters(caller.isolate, 'increments', body.increments, countingError)
   checkTypes(c, ...body.increments.map(({ type }) => type))
   const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
   const outcome = await addToCounters(caller, increments, { key: id, advice: ADVICE })

@@ -103,6 +103,7 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   const { type, visitor, purpose, automated = false } = visit
   const { ownNetworks } = config
   if (visitor.isHead) return 'head'
+  if (type.readings) return 'readings'
   if (purpose === 'download' && visitor.wantsPart) return 'range'
   if (purpose === 'download' && visitor.isEmbedding) return 'embedded'
   if (purpose === 'page' && !type.allowedOrigins.includes('*')) {

@@ -22,6 +22,12 @@ export function typeNamed(isolate: Isolate, name: string): CounterType {
   return type
 }
 
+/** Why nothing is added to the counters of a type; `null`: it counts. */
+export function countingError(type: CounterType | undefined): FieldError | null {
+  if (!type?.readings) return null
+  return { field: 'type', message: 'takes readings only: send them to POST /v1/readings' }
+}
+
 /**
  * The counter of a key.
  * @param field the name of the key in the request
@@ -43,20 +49,20 @@ export async function counterOfKey(
 /**
  * The entries of a list in a body with their counters, in its order.
  * @param list the name of the list, for error messages
- * @param check finds another error in an entry
+ * @param check finds another error in an entry, whose type is `undefined` if it is not configured
  * @throws {Problem} 422 with all errors of the list
  */
 export async function listedCounters<Entry extends { type: string; key: string }>(
   isolate: Isolate,
   list: string,
   entries: readonly Entry[],
-  check: (entry: Entry) => FieldError | null = () => null,
+  check: (type: CounterType | undefined, entry: Entry) => FieldError | null = () => null,
 ): Promise<(Entry & { counter: CounterAddress })[]> {
   const errors: FieldError[] = []
   const found: (Entry & { counter: CounterAddress })[] = []
   for (const [index, entry] of entries.entries()) {
     const isWrong = ({ field, message }: FieldError) => errors.push({ field: `${list}.${index}.${field}`, message })
-    const wrong = check(entry)
+    const wrong = check(isolate.config.types.get(entry.type), entry)
     if (wrong !== null) isWrong(wrong)
     try {
       const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, entry.type), entry.key)

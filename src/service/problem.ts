@@ -22,6 +22,7 @@ export const PROBLEMS = {
   overtaken: 'Concurrent changes won every time',
   counter_exists: 'The key already has a counter',
   count_not_below: 'The count is not below the given number',
+  reading_below_count: 'The reading is below the count',
   different_ranges: 'The counters are in different ranges',
   too_many_pending: 'The counter has too many pending slots',
   deploy_request_needed: 'This branch accepts schema changes from deploy requests only',
@@ -106,6 +107,12 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
   ],
   range: ['count_out_of_range', 'The sum would exceed a signed 64-bit integer.'],
   rejected: ['internal_error', LOGGED],
+}
+
+/** Why a reading was not taken, in words. */
+export const READING_REFUSALS = {
+  reading_below_count: 'The reading is below the count. If what is read has begun anew, send "reset": true.',
+  count_out_of_range: DATABASE_PROBLEMS.range[1],
 }
 
 const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {

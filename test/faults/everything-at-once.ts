@@ -5,6 +5,7 @@ import { ChangeRefused } from '../../src/counters/changes/change.ts'
 import { importCounts } from '../../src/counters/changes/import-counts.ts'
 import { moveCounter } from '../../src/counters/changes/move-counter.ts'
 import { setCounter } from '../../src/counters/changes/set-counter.ts'
+import { takeReadings } from '../../src/counters/changes/take-readings.ts'
 import { type CounterAddress, counterId } from '../../src/counters/counter-address.ts'
 import { counterSql, placeOf } from '../../src/counters/counters-sql.ts'
 import { hash63, random63 } from '../../src/counters/ids.ts'
@@ -104,6 +105,7 @@ class Everything {
     imports: 0,
     deletions: 0,
     settings: 0,
+    readings: 0,
     visits: 0,
     expired: 0,
     aged: 0,
@@ -141,6 +143,7 @@ class Everything {
       [2, () => this.#move()],
       [2, () => this.#import()],
       [5, () => this.#replace()],
+      [2, () => this.#takeReadings()],
       [2, () => this.#deliver()],
       [1, () => this.#expire()],
       [1, () => this.#restart()],
@@ -433,6 +436,25 @@ class Everything {
     // Of two deletions, one may have been refused.
     for (const key of keys.filter((_, i) => made[i])) await this.#untilKnown(() => change(key))
     this.#done[isDeletion ? 'deletions' : 'settings']++
+  }
+
+  /** Takes readings of a counter, two synchronizations at once, in any order, and again. The highest one stays, whatever comes late. */
+  async #takeReadings(): Promise<void> {
+    const key = `/read/${randomUUID()}`
+    const counter = await addressOf({ type: 'download', key })
+    const highest = this.#random.between(1, 1_000)
+    const take = async () => {
+      const count = BigInt(this.#random.between(0, highest))
+      await this.#untilKnown(() =>
+        takeReadings(this.#any, [{ counter, count, reset: false }], { key: null, at: new Date() }),
+      )
+    }
+    await Promise.all([take(), take()])
+    const last = { counter, count: BigInt(highest), reset: false }
+    await this.#untilKnown(() => takeReadings(this.#any, [last], { key: null, at: new Date() }))
+    await take()
+    this.#expected.record([{ type: 'download', key, by: highest }], 'counted')
+    this.#done.readings++
   }
 
   /** Renames or merges counters. Whatever comes of it, their sum stays the same. */

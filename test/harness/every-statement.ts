@@ -33,6 +33,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history': 'single shard',
   'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_periods': 'single shard',
   'SELECT slot, count FROM slotted_counters': 'single shard',
+  '(SELECT record_type, record_id, slot, count FROM slotted_counters': 'list',
   'SELECT COUNT(*) AS found FROM (SELECT 1 FROM slotted_counters': 'single shard',
   'INSERT INTO counter_adjustments … SELECT': 'list + single shard',
   'INSERT INTO counter_history … SELECT': 'list + single shard',
@@ -191,6 +192,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 5 })
     const key = { 'Idempotency-Key': 'twice' }
     for (let i = 0; i < 2; i++) await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 6 }, key)
+    const readings = [...keys, '/a'].map((key) => ({ type: 'page_view', key, count: 1_000 }))
+    expect((await worker.api('POST', '/v1/readings', { readings })).status).toBe(200)
     await moves(worker, ['page_view'], 60)
     await moves(worker, ['article', 'reader'], 20)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))

@@ -34,6 +34,12 @@ export const CHANGING_EXAMPLES: ExamplesOf<'Changing'> = {
       answer: { ...CARRIED, added: null },
       says: { 'Idempotent-Replayed': 'true' },
     },
+    reading: {
+      summary: 'A count that arises elsewhere',
+      params: { type: 'download', key: 'v1.2.0/app.tgz' },
+      body: { count: 321, as: 'reading' },
+      answer: { type: 'download', key: 'v1.2.0/app.tgz', count: 321, added: 321 },
+    },
     otherCount: {
       summary: 'The same key with another count',
       ...CARRY_OVER,
@@ -45,6 +51,24 @@ export const CHANGING_EXAMPLES: ExamplesOf<'Changing'> = {
   delete: { missing: MISSING },
   rename: { missing: { ...MISSING, body: { to: '/new' } } },
   merge: { missing: { ...MISSING, body: { into: '/other' } } },
+  readings: {
+    release: {
+      summary: 'The downloads of a release',
+      body: {
+        readings: [
+          { type: 'download', key: 'v1.3.0/app.tgz', count: 57 },
+          { type: 'download', key: 'v1.3.0/app.zip', count: 12 },
+        ],
+      },
+      answer: { taken: 2, added: 69, refused: [] },
+    },
+    none: {
+      summary: 'No readings',
+      body: { readings: [] },
+      status: 422,
+      answer: exampleInvalid('readings', 'must be a list of 1 to 1000 readings'),
+    },
+  },
   import: {
     oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
     again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },

@@ -1,0 +1,48 @@
+import { type CountReading, takeReadings } from '../counters/changes/take-readings.ts'
+import { rowsByRange } from '../counters/ranges.ts'
+import type { Isolate } from '../isolate.ts'
+import { listedCounters } from './named-counters.ts'
+import { READING_REFUSALS } from './problem.ts'
+
+/** A reading of a request or a call. */
+export interface ListedReading {
+  type: string
+  key: string
+  count: number
+  /** Whether it may be below the count. Default: no. */
+  reset?: boolean
+}
+
+/** A reading that was not taken, and why. */
+export interface RefusedReading extends Pick<ListedReading, 'type' | 'key' | 'count'> {
+  code: keyof typeof READING_REFUSALS
+  detail: string
+}
+
+/** Asks to send readings again if their outcome is unknown. */
+export const SEND_AGAIN = 'Send the same readings again: those that were taken add nothing.'
+
+/**
+ * Takes readings, each by itself, range by range. After a failure, those of some ranges may have been taken.
+ * @returns `taken`: how many; `added`: by how much they changed the counts
+ * @throws {Problem} 422 if a type or a key is wrong; nothing was changed @throws what `takeReadings` throws
+ */
+export async function takeListedReadings(isolate: Isolate, readings: readonly ListedReading[]) {
+  const { changeDb } = isolate
+  const listed = await listedCounters(isolate, 'readings', readings)
+  const rows = listed.map(({ counter, count, reset = false, type, key }) => {
+    const reading: CountReading = { counter, count: BigInt(count), reset }
+    return { recordId: counter.recordId, reading, sent: { type, key, count } }
+  })
+  const refused: RefusedReading[] = []
+  let added = 0n
+  for (const ofRange of rowsByRange(rows, changeDb.ranges).values()) {
+    const asked = ofRange.map(({ reading }) => reading)
+    const taken = await takeReadings(changeDb, asked, { key: null, at: new Date() })
+    for (const [index, result] of taken === 'repeated' ? [] : taken.entries()) {
+      if ('added' in result) added += result.added
+      else refused.push({ ...ofRange[index]!.sent, code: result.refused, detail: READING_REFUSALS[result.refused] })
+    }
+  }
+  return { taken: listed.length - refused.length, added, refused }
+}
