@@ -3,7 +3,9 @@ import type { RecordedStatement } from '../../local/planetscale/fault-injection.
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { recordDeadBatches } from '../../src/counters/background-runs.ts'
 import { checkPending, MAX_TAKEN_SLOTS } from '../../src/counters/changes/change.ts'
+import { MAX_PUBLIC_PENDING } from '../../src/counters/counters-sql.ts'
 import { expireHours } from '../../src/counters/old-rows.ts'
+import { readCounters, recentDays } from '../../src/counters/read/read-counters.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import { continueRound } from '../../src/counters/verify/verify-page.ts'
 import type { TestDatabase } from './database.ts'
@@ -64,7 +66,6 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_id, name, count FROM counters FORCE INDEX (ranking)': 'all shards',
   'SELECT record_id, name, count FROM counters FORCE INDEX (name)': 'all shards',
   'SELECT part, at, SUM(number) AS count': 'all shards',
-  'SELECT h.record_type, h.record_id, SUM(h.count)': 'list',
   'SELECT COUNT(*) AS found FROM (SELECT 1 FROM counters': 'all shards',
   'SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters … AS oldest': '2 × all shards',
   'SELECT record_id FROM counters … ORDER BY record_id': 'all shards',
@@ -95,6 +96,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_type, record_id, bucket, what, start, SUM(recorded)': 'all shards',
   'SELECT record_type, record_id, bucket, what, start, SUM(recorded) … AND record_id = ': 'single shard',
   "SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count": '2 × list or list',
+  "SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), (SELECT": '2 × list',
   'SELECT COALESCE((SELECT CONCAT_WS': 'single shard',
   'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counters': 'list',
   'SELECT record_type, record_id, name FROM counters': 'list',
@@ -224,6 +226,9 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       const answer = await worker.api('POST', '/v1/counters/page_view/%2Fa/repair', { dryRun, days: ['2026-01-01'] })
       expect(answer.status).toBe(200)
     }
+    // What badges of a period that are asked for at the same time share.
+    const badges = [1n, 2n ** 63n].map((recordId) => ({ recordType: 1, recordId, name: '' }))
+    await readCounters(db, badges, MAX_PUBLIC_PENDING, recentDays('day', new Date()))
     // What a change does that meets too many pending slots.
     const refused = checkPending(db, [{ recordType: 2, recordId: 1n }], MAX_TAKEN_SLOTS + 1)
     await expect(refused).rejects.toThrow('too_many_pending')

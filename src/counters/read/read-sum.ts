@@ -5,7 +5,7 @@ import { partsSql } from '../history/rows-sql.ts'
 import type { Selection } from '../history/selection.ts'
 import { beginsWithSql, checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { RECENT_PERIOD_HOURS, type Reading, type RecentPeriod, recentSelection } from './read-counters.ts'
+import { RECENT_DAYS, type Reading, type RecentPeriod, recentDays } from './read-counters.ts'
 
 /** The most pending slots of a type that are added up. */
 export const MAX_PENDING_OF_TYPE = 10_000
@@ -29,10 +29,10 @@ export interface SumOptions {
  */
 export async function readSum(db: Executor, of: KeysWithPrefix, options: SumOptions): Promise<Reading> {
   const { maxRows, period } = options
-  const recent = period && recentSelection(period, new Date())
+  const recent = period && recentDays(period, new Date())
   if (of.name !== '' && maxRows !== null) {
     await checkPrefix(db, of, {
-      rows: ROWS_OF_KEY + (period === null ? 1 : 25 + RECENT_PERIOD_HOURS[period] / 24),
+      rows: ROWS_OF_KEY + (period === null ? 1 : RECENT_DAYS[period]),
       maxRows,
     })
   }

@@ -9,11 +9,11 @@ import { KeptAnswers } from './kept-answers.ts'
 import {
   type Consistency,
   MAX_READ,
-  MAX_RECENT,
+  MAX_READ_OF_PERIOD,
   type Reading,
   type RecentPeriod,
   readCounters,
-  readRecentPeriod,
+  recentDays,
 } from './read-counters.ts'
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from './read-sum.ts'
 
@@ -24,7 +24,7 @@ export const CACHED_MS = MAX_AGE_MS - 1_000
 /** Totals in one generation of the cache; it holds two. */
 const MAX_CACHED = 5_000
 
-/** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of a period that ends now. */
+/** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of the days up to today. */
 export type WhichSum = 'exact' | 'rolled' | RecentPeriod
 
 /**
@@ -36,7 +36,7 @@ export class Reads {
   readonly #everywhere: Executor
   readonly #deadlineMs: number
   /** Queries of counters, by what they read. */
-  readonly shared = new Map<Consistency | RecentPeriod, SharedReads<unknown>>()
+  readonly shared = new Map<string, SharedReads<Reading>>()
   #sums = new KeptAnswers()
   #totals = new BoundedMap<{ reading: Reading; readAt: number }>(MAX_CACHED)
 
@@ -50,21 +50,24 @@ export class Reads {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Reads at most `MAX_READ` counters. */
-  counters(asked: readonly CounterAddress[], consistency: Consistency, waitUntil: WaitUntil): Promise<Reading[]> {
-    const reads = this.#share(consistency, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
+  /** Reads at most `MAX_READ` counters, or with a period, `MAX_READ_OF_PERIOD`. */
+  counters(
+    asked: readonly CounterAddress[],
+    consistency: Consistency,
+    waitUntil: WaitUntil,
+    period: RecentPeriod | null = null,
+  ): Promise<Reading[]> {
+    const what = `${consistency} ${period}`
+    let reads = this.shared.get(what)
+    if (reads === undefined) {
+      reads = new SharedReads(this.#dbs, {
+        deadlineMs: this.#deadlineMs,
+        maxCounters: period === null ? MAX_READ : MAX_READ_OF_PERIOD,
+        read: (db, counters) => readCounters(db, counters, consistency, period && recentDays(period, new Date())),
+      })
+      this.shared.set(what, reads)
+    }
     return reads.read(asked, waitUntil)
-  }
-
-  #share<Value>(
-    what: Consistency | RecentPeriod,
-    maxCounters: number,
-    read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
-  ): SharedReads<Value> {
-    const reads =
-      this.shared.get(what) ?? new SharedReads(this.#dbs, { deadlineMs: this.#deadlineMs, maxCounters, read })
-    this.shared.set(what, reads)
-    return reads as SharedReads<Value>
   }
 
   /**
@@ -92,13 +95,6 @@ export class Reads {
     const totals = cached.map((total) => total ?? read.shift()!)
     const oldest = Math.min(...totals.map(({ readAt }) => readAt))
     return { readings: totals.map(({ reading }) => reading), ageMs: Math.max(0, Date.now() - oldest) }
-  }
-
-  /** Reads what was counted in a period that ends now. */
-  async recent(counter: CounterAddress, period: RecentPeriod, waitUntil: WaitUntil): Promise<bigint> {
-    const reads = this.#share(period, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
-    const [count] = await reads.read([counter], waitUntil)
-    return count!
   }
 
   /** Reads a sum, as `KeptAnswers` does. Without a token, it is bounded. @throws {TooManyKeys} */
