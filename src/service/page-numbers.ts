@@ -1,6 +1,6 @@
 import type { CounterType } from '../config/counter-types.ts'
 import { dayText } from '../counters/calendar.ts'
-import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
+import { readCounterHistory } from '../counters/history/read-history.ts'
 import { checkPrefix, type KeysWithPrefix } from '../counters/keys/prefix.ts'
 import { countIn, type Reading, readCounters } from '../counters/read/read-counters.ts'
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../counters/read/read-sum.ts'
@@ -81,13 +81,14 @@ async function readSumNumbers(source: Source, of: KeysWithPrefix, period: Chosen
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
   const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE
-  const reading = readSum(db, of, { mostPending, maxRows: null, period: null, ranges: db.ranges })
+  let reading: Reading | undefined
   const history = await readHistory(source, period, async (selections) => {
-    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh.
-    const [rows, { pending }] = await Promise.all([readSumHistory(db, of, { selections, hoursFrom }), reading])
-    return { ...rows, pending }
+    const asked = { withTotal: true, history: { selections, hoursFrom }, mostPending }
+    const { counts, ...sum } = await readSum(db, of, asked, db.ranges)
+    reading = sum
+    return { counts, pending: sum.pending, adjustments: [] }
   })
-  return { history, reading: await reading }
+  return { history, reading: reading! }
 }
 
 /** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */

@@ -1,53 +1,64 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
+import { packedSql, unpack } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
-import { partsSql } from '../history/rows-sql.ts'
-import type { Selection } from '../history/selection.ts'
-import { beginsWithSql, checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
+import type { AskedHistory, HistoryRows } from '../history/read-history.ts'
+import { hoursSql, packedRowsSql, rowsSql, unpackCounts } from '../history/rows-sql.ts'
+import { addCounts, type Counts, noCounts, rowsOf } from '../history/selection.ts'
+import { beginsWithSql, fromNamesSql, type KeysWithPrefix } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { RECENT_DAYS, type Reading, type RecentPeriod, recentDays } from './read-counters.ts'
+import type { Reading } from './read-counters.ts'
 
 /** The most pending slots of a type that are added up. */
 export const MAX_PENDING_OF_TYPE = 10_000
 /** The same for requests without a token. */
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
 
-export interface SumOptions {
+export interface AskedSum {
+  /** Whether the total of all time is read. */
+  withTotal: boolean
+  history: AskedHistory | null
   /** The most pending slots that are added up. With more slots, or with 0, the sum is as of the last roll-up. */
   mostPending: number
-  /** As for `checkPrefix`; `null`: the prefix was checked before. */
-  maxRows?: number | null | undefined
-  period: RecentPeriod | null
-  ranges: number
+}
+
+export interface Sum extends Reading {
+  /** 0 if it was not asked for. */
+  total: bigint
+  /** The last roll-up that left nothing pending. */
+  rolledUpAt: Date | null
+  counts: Counts
 }
 
 /**
- * Reads a sum: a type's from its history and adjustments, a few rows a month; a prefix's from its counters; both with pending
- * slots. The statement names no record id, so vtgate sends it whole to each shard: the parts come from one snapshot there.
- * @returns `rolledUpAt`: the last roll-up that left nothing pending
- * @throws {TooManyKeys}
+ * Reads the sum of a type, or of a prefix that `checkPrefix` has checked: the total, the history and what is pending, from one
+ * snapshot, so that a roll-up is seen whole or not at all. The statement names no record id, so vtgate sends it whole to each shard,
+ * and each has a snapshot of its own.
  */
-export async function readSum(db: Executor, of: KeysWithPrefix, options: SumOptions): Promise<Reading> {
-  const { maxRows, period } = options
-  const recent = period && recentDays(period, new Date())
-  if (of.name !== '' && maxRows !== null) {
-    await checkPrefix(db, of, {
-      rows: ROWS_OF_KEY + (period === null ? 1 : RECENT_DAYS[period]),
-      maxRows,
-    })
+export async function readSum(db: Executor, of: KeysWithPrefix, asked: AskedSum, ranges: number): Promise<Sum> {
+  const isExact = asked.mostPending > 0 && (await hasFewPending(db, of.recordType, asked.mostPending))
+  const isType = of.name === ''
+  const { rows } = await db.execute((isType ? typeSql : prefixSql)(of, asked, isExact))
+  const runs = new Map<bigint, Date>()
+  const sums = { total: 0n, pending: 0n }
+  const counts = noCounts()
+  for (const row of rows) {
+    const [part, id, sum, packed] = isType ? unpack(row) : [row.part, row.id, row.sum].map(String)
+    if (part === 'run') runs.set(BigInt(id!), new Date(Number(sum)))
+    else if (part === 'total' || part === 'pending') sums[part] += BigInt(sum!)
+    else addCounts(counts, part!, packed === undefined ? [[Number(id), BigInt(sum!)]] : unpackCounts(sum!, packed))
   }
-  const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
-  const { rows } = await db.execute(sumSql(of, recent, exact))
-  const parts = Map.groupBy(rows, ({ part }) => String(part))
-  const sumIn = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
-  const runs = new Map(
-    parts.get('run')?.map(({ id, sum }) => [toBigInt(id), sum === null ? null : new Date(Number(toBigInt(sum)))]),
-  )
   return {
-    total: sumIn('kept'),
-    pending: exact ? sumIn('pending') : null,
-    rolledUpAt: earliest(rangeStarts(options.ranges).map((start) => runs.get(start) ?? null)),
+    total: sums.total,
+    pending: isExact ? sums.pending : null,
+    rolledUpAt: earliest(rangeStarts(ranges).map((start) => runs.get(start) ?? null)),
+    counts,
   }
+}
+
+/** Reads the history of a sum as of the last roll-up: adding up what is pending would cost more with every counter. */
+export async function readSumHistory(db: Executor, of: KeysWithPrefix, history: AskedHistory): Promise<HistoryRows> {
+  const { counts, pending } = await readSum(db, of, { withTotal: false, history, mostPending: 0 }, 1)
+  return { counts, pending, adjustments: [] }
 }
 
 /** Reads at most `most` + 1 entries: the index has one for each slot that is not empty. */
@@ -58,37 +69,35 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
   return rows.length === 0
 }
 
-function sumSql(of: KeysWithPrefix, recent: Selection | null, exact: boolean): string {
-  const parts = [
-    ...keptSql(of, recent).map((kept) => `SELECT 'kept' AS part, 0 AS id, ${kept}`),
-    ...(exact ? [pendingSql(of)] : []),
-    `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
-       FROM rollup_state`,
-  ]
-  return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
-}
+const RUNS = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000`
+const FROM_RUNS = 'FROM rollup_state WHERE caught_up_at IS NOT NULL'
 
-/** The rows whose sum was rolled up: of a recent period, or in all time, then with adjustments. */
-function keptSql({ recordType, name: prefix }: KeysWithPrefix, recent: Selection | null): string[] {
-  if (recent !== null) {
-    const whose = prefix === '' ? { type: recordType } : { prefix: { recordType, name: prefix } }
-    // Grouped by bucket, which names the shard: vtgate would not push down a sum of all rows.
-    const [sum, group] = prefix === '' ? ['SUM(h.count)', 'GROUP BY h.bucket'] : ['h.count', '']
-    return partsSql(whose, recent, 0).map(({ from }) => `${sum} AS number ${from} ${group}`)
-  }
+/** Grouped by bucket, which names the shard, and not added up: vtgate would ask for each part apart, and not read a shard from one snapshot. */
+function typeSql({ recordType }: KeysWithPrefix, { withTotal, history }: AskedSum, isExact: boolean): string {
+  const ofType = `record_type = ${recordType}`
+  const total = `FROM type_history FORCE INDEX (PRIMARY) WHERE ${ofType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`
+  const pending = `FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${ofType}`
   return [
-    prefix === ''
-      ? `SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
-           WHERE record_type = ${recordType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM}) GROUP BY bucket`
-      : `count AS number FROM counters FORCE INDEX (name)
-           WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)}`,
-  ]
+    ...(history ? packedRowsSql({ type: recordType }, history.selections, history.hoursFrom, 'range_lane') : []),
+    ...(withTotal ? [`SELECT ${packedSql("'total'", '0', 'SUM(count)')} ${total} GROUP BY bucket`] : []),
+    ...(isExact ? [`SELECT ${packedSql("'pending'", '0', 'SUM(count)')} ${pending} GROUP BY bucket`] : []),
+    `SELECT ${packedSql("'run'", 'range_start', RUNS)} ${FROM_RUNS}`,
+  ].join('\nUNION ALL ')
 }
 
-function pendingSql(of: KeysWithPrefix): string {
-  const slots = 'slotted_counters AS s FORCE INDEX (pending)'
-  return of.name === ''
-    ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
-        GROUP BY s.record_type, s.record_id, s.bucket`
-    : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
+/** Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up. */
+function prefixSql(of: KeysWithPrefix, { withTotal, history }: AskedSum, isExact: boolean): string {
+  const times = history ? rowsOf(history.selections, history.hoursFrom) : []
+  const ofPrefix = `record_type = ${of.recordType} AND ${beginsWithSql('name', of.name)}`
+  const slots = fromNamesSql(of, 'slotted_counters AS s FORCE INDEX (pending)', 's')
+  const parts = [
+    `SELECT 'run' AS part, range_start AS id, ${RUNS} AS number ${FROM_RUNS}`,
+    ...[...times].map(
+      ([unit, times]) =>
+        `SELECT '${unit}', ${hoursSql('h.period_start')}, h.count ${rowsSql({ prefix: of }, [[unit, times]])}`,
+    ),
+    ...(withTotal ? [`SELECT 'total', 0, count FROM counters FORCE INDEX (name) WHERE ${ofPrefix}`] : []),
+    ...(isExact ? [`SELECT 'pending', 0, s.count ${slots} AND s.pending = 1`] : []),
+  ]
+  return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, id`
 }

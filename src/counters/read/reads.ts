@@ -2,7 +2,9 @@ import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
 import { type CounterAddress, counterId } from '../counter-address.ts'
-import { type KeysWithPrefix, MAX_PUBLIC_ROWS } from '../keys/prefix.ts'
+import { countRows } from '../history/rows-sql.ts'
+import { sumOf } from '../history/selection.ts'
+import { checkPrefix, type KeysWithPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { SharedReads } from '../shared-reads.ts'
 import type { WaitUntil } from '../shared-work-state.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -103,14 +105,19 @@ export class Reads {
     which: WhichSum,
     { hasToken, keptMs, waitUntil }: { hasToken: boolean; keptMs: number; waitUntil: WaitUntil },
   ) {
-    const mostPending = hasToken ? MAX_PENDING_OF_TYPE : MAX_PUBLIC_PENDING_OF_TYPE
-    const options = {
-      mostPending: which === 'rolled' ? 0 : mostPending,
-      period: which === 'exact' || which === 'rolled' ? null : which,
-      maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS,
-      ranges: this.#dbs.length,
+    const most = hasToken ? MAX_PENDING_OF_TYPE : MAX_PUBLIC_PENDING_OF_TYPE
+    const mostPending = which === 'rolled' ? 0 : most
+    const read = async (): Promise<Reading> => {
+      const days = which === 'exact' || which === 'rolled' ? null : recentDays(which, new Date())
+      if (of.name !== '') {
+        const rows = ROWS_OF_KEY + (days === null ? 1 : countRows([days], 0))
+        await checkPrefix(this.#everywhere, of, { rows, maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS })
+      }
+      const history = days && { selections: [days], hoursFrom: 0 }
+      const asked = { withTotal: days === null, history, mostPending }
+      const { counts, total, ...sum } = await readSum(this.#everywhere, of, asked, this.#dbs.length)
+      return { ...sum, total: days === null ? total : sumOf(days, counts) }
     }
-    const read = () => readSum(this.#everywhere, of, options)
     return this.#sums.answer([of.recordType, of.name, which, hasToken], { keptMs, read, waitUntil })
   }
 
