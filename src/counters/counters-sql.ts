@@ -11,12 +11,13 @@ const SIGNED_LIMIT = 2n ** 63n
  *   same list of buckets (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
  * - MariaDB uses no index for a list of numbers below and above 2^63, and would read all counters of the type.
  * @param counters each counter once
+ * @param table as for `idsSql`
  */
-export function counterListsSql(counters: readonly CounterPlace[]): string[] {
+export function counterListsSql(counters: readonly CounterPlace[], table = ''): string[] {
   const halves = Map.groupBy(counters, ({ recordType, recordId }) => `${recordType} ${recordId < SIGNED_LIMIT}`)
   return [...halves.values()].map((half) => {
     const ids = half.map(({ recordId }) => recordId)
-    return `record_type = ${half[0]!.recordType} AND ${idsSql('record_id', ids)}`
+    return `${table}record_type = ${half[0]!.recordType} AND ${idsSql('record_id', ids, table)}`
   })
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { checkPrefix, ROWS_OF_KEY } from '../../src/counters/keys/prefix.ts'
+import { checkKeys, ROWS_OF_KEY } from '../../src/counters/keys/prefix.ts'
 import { MAX_PENDING_OF_TYPE, readSum } from '../../src/counters/read/read-sum.ts'
 import type { Database } from '../../src/database/database.ts'
 import { unlessTooMany } from '../../src/service/ranking.ts'
@@ -20,7 +20,7 @@ export async function checkTotals(db: Database, counts: readonly Counted[], roll
     const ofType = PREFIXES.filter((prefix) => prefix.recordType === recordType).map(({ text }) => text)
     for (const prefix of [null, ...ofType]) {
       const of = { recordType, name: prefix ?? '' }
-      const isReadable = await unlessTooMany(checkPrefix(db, of, { rows: ROWS_OF_KEY }).then(() => true))
+      const isReadable = await unlessTooMany(checkKeys(db, of, { rows: ROWS_OF_KEY }).then(() => true))
       if (isReadable === null) continue
       const asked = { withTotal: true, history: null, mostPending: MAX_PENDING_OF_TYPE }
       const reading = await readSum(db, of, asked, db.ranges)

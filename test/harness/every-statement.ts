@@ -50,6 +50,8 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO slotted_counters … VALUES(batch)': 'list',
   'INSERT INTO slotted_counters … count + VALUES(count)': 'list',
   'INSERT INTO type_history': 'list',
+  // Of no key.
+  'SELECT part, id, SUM(number) AS sum': 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM counters': 'all shards',
   'SELECT 1 FROM counters': 'all shards',
   "SELECT CONCAT_WS(' ', 'total', … FROM type_history": 'all shards',
@@ -252,8 +254,10 @@ async function sendTotals(worker: TestWorker): Promise<void> {
   for (const query of ['', '&period=week', '&from=2026-01-01&to=2026-02-02']) {
     expect((await worker.api('GET', `/v1/top/release?prefix=app-&limit=100${query}`)).status).toBe(200)
   }
-  for (const query of ['', '&period=today', '&period=12m', '&tz=Europe/Berlin']) {
-    expect((await worker.api('GET', `/numbers?type=release&find=app-${query}`)).status).toBe(200)
+  for (const find of ['app-', 'pp-1']) {
+    for (const query of ['', '&period=today', '&period=12m', '&tz=Europe/Berlin']) {
+      expect((await worker.api('GET', `/numbers?type=release&find=${find}${query}`)).status).toBe(200)
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
 import type { AskedHistory, HistoryRows } from '../history/read-history.ts'
 import { hoursSql, packedRowsSql, rowsSql, unpackCounts } from '../history/rows-sql.ts'
 import { addCounts, type Counts, noCounts, rowsOf } from '../history/selection.ts'
-import { beginsWithSql, fromNamesSql, type KeysWithPrefix } from '../keys/prefix.ts'
+import { fromNamesSql, type KeysWithPrefix, type NamedSql, namedSql, type SummedKeys } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import type { Reading } from './read-counters.ts'
 
@@ -30,14 +30,14 @@ export interface Sum extends Reading {
 }
 
 /**
- * Reads the sum of a type, or of a prefix that `checkPrefix` has checked: the total, the history and what is pending, from one
- * snapshot, so that a roll-up is seen whole or not at all. The statement names no record id, so vtgate sends it whole to each shard,
- * and each has a snapshot of its own.
+ * Reads the sum of a type, or of keys that `checkKeys` has checked: the total, the history and what is pending, from one snapshot, so
+ * that a roll-up is seen whole or not at all. A part of the statement names no record id, so vtgate sends it whole to each shard, and
+ * each has a snapshot of its own.
  */
-export async function readSum(db: Executor, of: KeysWithPrefix, asked: AskedSum, ranges: number): Promise<Sum> {
+export async function readSum(db: Executor, of: SummedKeys, asked: AskedSum, ranges: number): Promise<Sum> {
   const isExact = asked.mostPending > 0 && (await hasFewPending(db, of.recordType, asked.mostPending))
-  const isType = of.name === ''
-  const { rows } = await db.execute((isType ? typeSql : prefixSql)(of, asked, isExact))
+  const isType = 'name' in of && of.name === ''
+  const { rows } = await db.execute(isType ? typeSql(of, asked, isExact) : keysSql(of, asked, isExact))
   const runs = new Map<bigint, Date>()
   const sums = { total: 0n, pending: 0n }
   const counts = noCounts()
@@ -70,10 +70,11 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
 }
 
 const RUNS = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000`
+const SLOTS = 'slotted_counters AS s FORCE INDEX (pending)'
 const FROM_RUNS = 'FROM rollup_state WHERE caught_up_at IS NOT NULL'
 
 /** Grouped by bucket, which names the shard, and not added up: vtgate would ask for each part apart, and not read a shard from one snapshot. */
-function typeSql({ recordType }: KeysWithPrefix, { withTotal, history }: AskedSum, isExact: boolean): string {
+function typeSql({ recordType }: SummedKeys, { withTotal, history }: AskedSum, isExact: boolean): string {
   const ofType = `record_type = ${recordType}`
   const total = `FROM type_history FORCE INDEX (PRIMARY) WHERE ${ofType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`
   const pending = `FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${ofType}`
@@ -86,18 +87,19 @@ function typeSql({ recordType }: KeysWithPrefix, { withTotal, history }: AskedSu
 }
 
 /** Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up. */
-function prefixSql(of: KeysWithPrefix, { withTotal, history }: AskedSum, isExact: boolean): string {
-  const times = history ? rowsOf(history.selections, history.hoursFrom) : []
-  const ofPrefix = `record_type = ${of.recordType} AND ${beginsWithSql('name', of.name)}`
-  const slots = fromNamesSql(of, 'slotted_counters AS s FORCE INDEX (pending)', 's')
-  const parts = [
-    `SELECT 'run' AS part, range_start AS id, ${RUNS} AS number ${FROM_RUNS}`,
-    ...[...times].map(
+function keysSql(of: SummedKeys, { withTotal, history }: AskedSum, isExact: boolean): string {
+  const units = history ? [...rowsOf(history.selections, history.hoursFrom)] : []
+  const partsOf = (named: NamedSql) => [
+    ...units.map(
       ([unit, times]) =>
-        `SELECT '${unit}', ${hoursSql('h.period_start')}, h.count ${rowsSql({ prefix: of }, [[unit, times]])}`,
+        `SELECT '${unit}', ${hoursSql('h.period_start')}, h.count ${rowsSql({ named }, [[unit, times]])}`,
     ),
-    ...(withTotal ? [`SELECT 'total', 0, count FROM counters FORCE INDEX (name) WHERE ${ofPrefix}`] : []),
-    ...(isExact ? [`SELECT 'pending', 0, s.count ${slots} AND s.pending = 1`] : []),
+    ...(withTotal
+      ? [`SELECT 'total', 0, n.count FROM counters AS n FORCE INDEX (${named.index}) WHERE ${named.where}`]
+      : []),
+    ...(isExact ? [`SELECT 'pending', 0, s.count ${fromNamesSql(named, SLOTS, 's')} AND s.pending = 1`] : []),
   ]
+  const runs = `SELECT 'run' AS part, range_start AS id, ${RUNS} AS number ${FROM_RUNS}`
+  const parts = [runs, ...namedSql(of).flatMap(partsOf)]
   return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, id`
 }

@@ -4,7 +4,7 @@ import { retrying } from '../../database/retry-and-breaker.ts'
 import { type CounterAddress, counterId } from '../counter-address.ts'
 import { countRows } from '../history/rows-sql.ts'
 import { sumOf } from '../history/selection.ts'
-import { checkPrefix, type KeysWithPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../keys/prefix.ts'
+import { checkKeys, type KeysWithPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { SharedReads } from '../shared-reads.ts'
 import type { WaitUntil } from '../shared-work-state.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -111,7 +111,7 @@ export class Reads {
       const days = which === 'exact' || which === 'rolled' ? null : recentDays(which, new Date())
       if (of.name !== '') {
         const rows = ROWS_OF_KEY + (days === null ? 1 : countRows([days], 0))
-        await checkPrefix(this.#everywhere, of, { rows, maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS })
+        await checkKeys(this.#everywhere, of, { rows, maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS })
       }
       const history = days && { selections: [days], hoursFrom: 0 }
       const asked = { withTotal: days === null, history, mostPending }

@@ -13,7 +13,7 @@ export interface Shown {
   type: CounterType
   also: CounterType | undefined
   view: View
-  numbers: Omit<TypeNumbers, 'list' | 'prefix'> & Partial<Pick<CounterNumbers, 'adjustments'>>
+  numbers: Omit<TypeNumbers, 'list' | 'prefix' | 'isOfType'> & Partial<Pick<CounterNumbers, 'adjustments'>>
   /** The path of the page, and what its query names beside the view. */
   path: string
   named: Record<string, string>

@@ -139,7 +139,7 @@ describe('The numbers of a page', () => {
       ['', null, 27, 3],
       ['one.example/', 'one.example/', 7, 1],
       ['two.example/', 'two.example/', 20, undefined],
-      ['one', null, 27, 3],
+      ['one', null, 7, 1],
     ] as const) {
       const { numbers } = await ask(`type=site&find=${find}`)
       expect([find, numbers.prefix, numbers.total, numbers.also?.total]).toEqual([find, prefix, total, also])

@@ -5,7 +5,7 @@ import type { CounterAddress } from '../../../../src/counters/counter-address.ts
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey } from '../../../../src/counters/keys/key-address.ts'
-import { checkPrefix, ROWS_OF_KEY, TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
+import { checkKeys, ROWS_OF_KEY, TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { MAX_PENDING_OF_TYPE, readSum } from '../../../../src/counters/read/read-sum.ts'
@@ -127,7 +127,7 @@ describe('The sum of a prefix', () => {
   it('is refused for more than 10,000 keys', async () => {
     const rows = Array.from({ length: 10_001 }, (_, i) => `(1, ${i}, 'many-${i}')`)
     await db.insert('names', rows)
-    const check = () => checkPrefix(db, { recordType: 1, name: 'many-' }, { rows: ROWS_OF_KEY })
+    const check = () => checkKeys(db, { recordType: 1, name: 'many-' }, { rows: ROWS_OF_KEY })
     await expect(check()).rejects.toThrow(TooManyKeys)
     await db.arrange('DELETE FROM counters WHERE record_id = 7')
     await check()
