@@ -17,7 +17,6 @@ import { hit } from './routes/hit.ts'
 import { charts } from './routes/images.ts'
 import { increment, increments } from './routes/increment.ts'
 import { rollup, verify } from './routes/maintenance.ts'
-import { numbers } from './routes/numbers.ts'
 import { reference } from './routes/reference.ts'
 import { setup, setupState } from './routes/setup.ts'
 import { shown } from './routes/shown.ts'
@@ -60,7 +59,6 @@ const ROUTES = [
   countingBadges,
   dashboard,
   check,
-  numbers,
   reference,
   stats,
 ]

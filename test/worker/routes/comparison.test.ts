@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
+import { toJson } from '../../../src/database/values.ts'
+import { isolateOf } from '../../../src/isolate.ts'
+import { viewOf } from '../../../src/periods.ts'
+import { counterNumbers, typeNumbers } from '../../../src/service/page-numbers.ts'
 import { countPeriods } from '../../harness/count-periods.ts'
 import { sharedWorker } from '../../harness/worker.ts'
 import { numbersOn } from '../shown-page.ts'
@@ -68,10 +72,22 @@ async function bring(type: string, days: number, countOf: (day: string) => numbe
   await worker.bringAll(counters)
 }
 
-async function ask(type: string, query: string): Promise<Numbers> {
-  const response = await worker.api('GET', `/numbers?type=${type}&${query}`)
-  expect(response.status).toBe(200)
-  return (await response.json()) as Numbers
+/** The numbers that a page is drawn from: it shows most of them as pictures and words. @param query that of the page's address */
+async function ask(name: string, query: string): Promise<Numbers> {
+  const isolate = isolateOf(worker.env)
+  const caller = {
+    isolate,
+    db: isolate.readDb,
+    waitUntil: () => {},
+    hasToken: async () => true,
+    wantsFresh: false,
+  }
+  const type = isolate.config.types.get(name)!
+  const { tz = 'UTC', key } = Object.fromEntries(new URLSearchParams(query))
+  const source = { caller, asked: { ...viewOf(query), tz, skip: 0, rows: 10 }, now: new Date(), isPublic: false }
+  const numbers =
+    key === undefined ? typeNumbers(source, type, [type]) : counterNumbers(source, { type, key, types: [type] })
+  return JSON.parse(toJson(await numbers)) as Numbers
 }
 
 const weekday = (day: string) => new Date(day).getUTCDay() + 1
