@@ -42,7 +42,7 @@ const FIGURE_ROWS = 120
 export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
   const [period, name] = [periodOf(source, source.asked.by), searchedPrefix(type, source.asked.find)]
   // In its own units, whichever the chart has.
-  const ofList = periodOf(source, '')
+  const ofList = source.asked.by === '' ? period : periodOf(source, '')
   const listing = findListed(source, type, ofList)
   const asked = name === '' || type.prefixes.includes(name) ? { name } : listing
   const reading = readSums(source, type, shownCompanion(type, types, 'type'), period, asked)

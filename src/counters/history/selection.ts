@@ -160,7 +160,7 @@ export function sumOf(selection: Selection, counts: Counts): bigint {
     if (ofUnit.size === 0) continue
     for (let at = from; at < to; at = nextStart(unit, at, to)) {
       const count = ofUnit.get(at)
-      if (count !== undefined) sum += sign * count
+      if (count !== undefined) sum = sign === 1n ? sum + count : sum - count
     }
   }
   return sum
