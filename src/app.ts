@@ -17,7 +17,6 @@ import { hit } from './routes/hit.ts'
 import { charts } from './routes/images.ts'
 import { increment, increments } from './routes/increment.ts'
 import { rollup, verify } from './routes/maintenance.ts'
-import { numbers } from './routes/numbers.ts'
 import { readings } from './routes/readings.ts'
 import { reference } from './routes/reference.ts'
 import { setup, setupState } from './routes/setup.ts'
@@ -62,7 +61,6 @@ const ROUTES = [
   countingBadges,
   dashboard,
   check,
-  numbers,
   reference,
   stats,
 ]

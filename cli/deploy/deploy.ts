@@ -77,7 +77,7 @@ The dashboard is ${url}/, for which API_TOKEN is the token. Paste this into your
 
   <script defer src="${url}/slotted.js"></script>
 `)
-  await waitForFirstHit(worker).catch((error: unknown) => {
+  await waitForFirstHit(worker, url).catch((error: unknown) => {
     if (!interrupted.signal.aborted) throw error
   })
 }
@@ -131,16 +131,18 @@ async function readHealth(url: string): Promise<{ isWell: boolean; reason: strin
   }
 }
 
-async function waitForFirstHit(worker: WorkerClient): Promise<void> {
+async function waitForFirstHit(worker: WorkerClient, url: string): Promise<void> {
   const [type = ''] = declaredTypes(SETTINGS) ?? []
-  for (let said = ''; ; ) {
-    const text = await worker.get(`/numbers?${new URLSearchParams({ type, period: 'all', rows: '1' })}`)
-    const { list, refused } = JSON.parse(text) as { list: { counters: { key: string }[] }; refused: string }
-    const [first] = list.counters
-    if (first !== undefined) return say(`It counts: ${visibleKey(first.key)}`)
-    const line = visibleKey(refused || 'Waiting for the first hit. Ctrl-C ends only this.')
-    if (line !== said) say(line)
-    said = line
+  for (let isFirst = true; ; isFirst = false) {
+    const { counters } = JSON.parse(await worker.get(`/v1/search/${type}?limit=100`)) as {
+      counters: { key: string; count: number }[]
+    }
+    const counted = counters.find(({ count }) => count !== 0)
+    if (counted !== undefined) return say(`It counts: ${visibleKey(counted.key)}`)
+    if (isFirst) {
+      say('Waiting for the first hit. Ctrl-C ends only this.')
+      say(`Does a visit not count? Open ${url}/check?type=${type} in the same browser.`)
+    }
     if (process.env.CI) return
     await setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
   }

@@ -11,16 +11,19 @@ const SIGNED_LIMIT = 2n ** 63n
  *   same list of buckets (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
  * - MariaDB uses no index for a list of numbers below and above 2^63, and would read all counters of the type.
  * @param counters each counter once
+ * @param table as for `idsSql`
  * @param index that the statement is forced to use, if it is not the primary key
  */
-export function counterListsSql(counters: readonly CounterPlace[], index?: 'pending'): string[] {
+export function counterListsSql(counters: readonly CounterPlace[], table = '', index?: 'pending'): string[] {
   const halves = Map.groupBy(counters, ({ recordType, recordId }) => `${recordType} ${recordId < SIGNED_LIMIT}`)
   return [...halves.values()].map((half) => {
     const ids = half.map(({ recordId }) => recordId)
     // In the index `pending`, two lists would be looked up each with each.
     const pairs = ids.map((id) => `(${id},${bucketOf(id)})`)
-    const rows = index ? `(record_id, bucket) IN (${pairs.join(',')}) AND ${bucketsSql(ids)}` : idsSql('record_id', ids)
-    return `record_type = ${half[0]!.recordType} AND ${rows}`
+    const rows = index
+      ? `(record_id, bucket) IN (${pairs.join(',')}) AND ${bucketsSql(ids)}`
+      : idsSql('record_id', ids, table)
+    return `${table}record_type = ${half[0]!.recordType} AND ${rows}`
   })
 }
 

@@ -25,10 +25,11 @@ export function bucketOf(id: bigint): number {
 /**
  * An SQL condition for the rows of one id, or of some. It names their buckets, so that vtgate asks only their shards: no statement may
  * name an id in another way.
+ * @param table the alias of the table, with a dot at its end
  */
-export function idsSql(column: 'record_id' | 'range_start', ids: bigint | readonly bigint[]): string {
-  if (typeof ids === 'bigint') return `${column} = ${ids} AND bucket = ${bucketOf(ids)}`
-  return `${column} IN (${ids.join(',')}) AND ${bucketsSql(ids)}`
+export function idsSql(column: 'record_id' | 'range_start', ids: bigint | readonly bigint[], table = ''): string {
+  if (typeof ids === 'bigint') return `${table}${column} = ${ids} AND ${table}bucket = ${bucketOf(ids)}`
+  return `${table}${column} IN (${ids.join(',')}) AND ${bucketsSql(ids, `${table}bucket`)}`
 }
 
 /** An SQL condition for the buckets of ids, beside others that name the ids. */

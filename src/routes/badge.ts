@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/counter-address.ts'
-import { countIn, RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/read/read-counters.ts'
+import { countIn, RECENT_DAYS, type RecentPeriod } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
@@ -16,7 +16,7 @@ import type { ParametersOf } from '../service/check-input.ts'
 import { countVisit } from '../service/count-visit.ts'
 import { listedPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
-import { readCounters, readRecent, readSum } from '../service/read.ts'
+import { readCounters, readSum } from '../service/read.ts'
 import {
   BADGE_STYLES,
   type Badge,
@@ -41,13 +41,13 @@ import {
 } from './images.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
-const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
+const PERIODS = ['all', ...(Object.keys(RECENT_DAYS) as RecentPeriod[])] as const
 
 const look = () => ({
   label: v.optional(textThat(LABEL_RULE, isBadgeText)),
   color: v.optional(parsed(parseColor, COLOR_RULE)),
   label_color: v.optional(parsed(parseColor, COLOR_RULE)),
-  period: v.optional(choice(PERIODS), 'all'),
+  period: described(v.optional(choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
   compact: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
 })
 
@@ -134,12 +134,9 @@ async function countShown(
   { period, prefix }: { period: RecentPeriod | 'all'; prefix?: string | undefined },
 ): Promise<bigint> {
   const caller = callerOf(c)
-  if (counter === null) {
-    const which = period === 'all' ? 'exact' : period
-    return countIn((await readSum(caller, type, listedPrefix(type, prefix), which)).reading)
-  }
-  if (period !== 'all') return readRecent(caller, counter, period)
-  return countIn((await readCounters(caller, [counter])).readings[0]!)
+  const which = period === 'all' ? 'exact' : period
+  if (counter === null) return countIn((await readSum(caller, type, listedPrefix(type, prefix), which)).reading)
+  return countIn((await readCounters(caller, [counter], which)).readings[0]!)
 }
 
 async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<string> {

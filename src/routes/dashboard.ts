@@ -154,7 +154,7 @@ function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
 }
 
 /** The latest hit that this isolate ignored, in words. */
-export function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {
+function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {
   const hit = ignoredHits.get(name)
   if (hit === undefined) return ''
   const { cause, advice } = HIT_REASONS[hit.reason]

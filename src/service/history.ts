@@ -4,12 +4,13 @@ import { DAY_MS, dayText, startOf } from '../counters/calendar.ts'
 import { type CounterAddress, counterId } from '../counters/counter-address.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import { type AskedRange, type HistoryRange, historyRange, periodAt } from '../counters/history/history-range.ts'
-import { countsOf, type HistoryRows, readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
+import { countsOf, type HistoryRows, readCounterHistory } from '../counters/history/read-history.ts'
 import { countRows } from '../counters/history/rows-sql.ts'
 import { selectionsOf } from '../counters/history/selection.ts'
-import { checkPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
+import { checkKeys, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
 import type { Question } from '../counters/read/kept-answers.ts'
+import { readSumHistory } from '../counters/read/read-sum.ts'
 import type { Caller } from './caller.ts'
 import { readForAll, readKept, saidOf } from './read.ts'
 
@@ -130,7 +131,7 @@ async function readSum({ db }: Caller, recordType: number, prefix: string | null
   const of = { recordType, name: prefix ?? '' }
   if (prefix !== null) {
     const rows = countRows(asked.selections, hasToken ? Number.POSITIVE_INFINITY : asked.hoursFrom)
-    await checkPrefix(db, of, hasToken ? { rows } : { rows: 2 * rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS })
+    await checkKeys(db, of, hasToken ? { rows } : { rows: 2 * rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS })
   }
   return readSumHistory(db, of, asked)
 }

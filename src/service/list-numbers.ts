@@ -31,7 +31,7 @@ export interface ListSource {
 }
 
 /** `ranked`: whether those with the highest counts come first. If there are too many for that, they are in another order. */
-interface Listed {
+export interface Listed {
   counters: readonly CounterAddress[]
   more: boolean
   ranked: boolean
@@ -48,6 +48,7 @@ interface Shown {
 /**
  * The counters with the highest counts in the period, or of up to a thousand of them, those with the most visitors or the largest
  * change; in a search, of those whose keys contain a text, in any case. A prefix that the type lists finds only keys that begin with it.
+ * @param listing those that `findListed` finds
  */
 export async function readList(
   source: ListSource,
@@ -55,6 +56,7 @@ export async function readList(
   also: CounterType | undefined,
   period: ChosenPeriod,
   reading: Promise<Shown>,
+  listing = findListed(source, type, period),
 ) {
   const { caller, asked } = source
   const { sort, skip, rows: most } = asked
@@ -62,7 +64,7 @@ export async function readList(
   const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
   const [shown, found, of] = await Promise.all([
     reading,
-    readListed(source, type, prefix, period, sort === '' ? skip + most : MAX_RANKED),
+    listing,
     isCounted && countKeys(caller.db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
   ])
   const { searched, more, ranked } = found
@@ -118,18 +120,26 @@ async function sorted(
   }
 }
 
+/** Counters that have a count in a period, from the highest one. */
+export async function largestOf(source: ListSource, counters: readonly CounterAddress[], period: ChosenPeriod) {
+  const byCount = { ...source, asked: { ...source.asked, sort: '' as const } }
+  return (await sorted(byCount, counters, undefined, period, { spans: null, first: 0 })).counters
+}
+
 const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
   counters.map(({ recordId }) => ({ recordType, recordId }))
 
-/** The first counters of a list, before it is sorted. @param prefix what of the search is at the beginning of each key */
-export async function readListed(
-  { caller, asked: { find, period: name } }: ListSource,
+/** The counters among which the rows of a list are, in a search all that it finds. @throws {InvalidInput} if it is not valid for keys */
+export async function findListed(
+  { caller, asked: { find, period: name, sort, skip, rows } }: ListSource,
   type: CounterType,
-  prefix: string,
   period: ChosenPeriod,
-  limit: number,
 ): Promise<Listed> {
   const { recordType, prefixes } = type
+  const prefix = searchedPrefix(type, find)
+  const isSearch = prefix !== '' && !prefixes.includes(prefix)
+  // One less than the most of a ranking, which then says whether there are more.
+  const limit = isSearch ? MAX_RANKED - 1 : sort === '' ? skip + rows : MAX_RANKED
   const inPeriod = name === 'all' ? null : selectionOf(period)
   /** The first keys in their own order. */
   const list = async (prefix: string): Promise<Listed> => {
@@ -148,7 +158,7 @@ export async function readListed(
   // If there are too many to rank in the period, those of all time.
   const lead = async () => (await rank('')) ?? { ...(await rank('', null))!, ranked: false }
   if (prefix === '') return lead()
-  if (prefixes.includes(prefix)) return (await rank(prefix)) ?? list(prefix)
+  if (!isSearch) return (await rank(prefix)) ?? list(prefix)
   const { counters: keys, next } = await findCounters(caller.db, type, {
     prefix: '',
     after: null,
@@ -157,10 +167,11 @@ export async function readListed(
   const text = find.toLowerCase()
   const matches = keys.filter(({ name }) => name.toLowerCase().includes(text))
   // Of more keys, those that begin with the text are found too.
-  const beginning = next === null ? [] : ((await rank(prefix)) ?? (await list(prefix))).counters
-  const counters = joined(beginning, matches, MAX_RANKED + 1)
+  const beginning = next === null ? null : ((await rank(prefix)) ?? (await list(prefix)))
+  const counters = joined(beginning?.counters ?? [], matches, MAX_RANKED + 1)
+  const more = beginning?.more || counters.length > MAX_RANKED
   const searched = { keys: keys.length, all: next === null }
-  return { counters: counters.slice(0, MAX_RANKED), more: counters.length > MAX_RANKED, ranked: true, searched }
+  return { counters: counters.slice(0, MAX_RANKED), more, ranked: true, searched }
 }
 
 /** Two lists one after the other, with each counter once. */

@@ -1,16 +1,16 @@
 import type { CounterType } from '../config/counter-types.ts'
 import { dayText } from '../counters/calendar.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
-import { readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
-import { checkPrefix, type KeysWithPrefix } from '../counters/keys/prefix.ts'
+import { readCounterHistory } from '../counters/history/read-history.ts'
+import { checkKeys, type SummedKeys } from '../counters/keys/prefix.ts'
 import { countIn, type Reading, readCounters } from '../counters/read/read-counters.ts'
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../counters/read/read-sum.ts'
-import { findCounters } from '../counters/read/search.ts'
+import { findCounters, searchedPrefix } from '../counters/read/search.ts'
 import type { Executor } from '../database/database.ts'
 import type { View } from '../periods.ts'
 import { type ChosenPeriod, chosenPeriod, wholeDays } from './chosen-period.ts'
 import { firstHour } from './history.ts'
-import { type ListSource, readList, readListed } from './list-numbers.ts'
+import { findListed, type Listed, type ListSource, largestOf, readList } from './list-numbers.ts'
 import { counterOfKey } from './named-counters.ts'
 import { type KeyPart, MAX_PARTS, partsByKey } from './parts-by-key.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
@@ -38,69 +38,96 @@ const FIGURES = ['30d', '7d', 'today', '12m'] as const
 const FIGURE_ROWS = 120
 
 /**
- * The numbers of a type's page, pending counts included; of the prefix in the search, if the type lists it and it has few enough keys.
+ * The numbers of a type's page, pending counts included; in a search, of the keys that it finds, if they are few enough.
  * @param types those that the visitor may see: one of them may count the same visits in another way
  * @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
 export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
-  const period = periodOf(source, source.asked.by)
-  const of = await shownSum(source, type, period)
-  const also = shownCompanion(type, types, 'type')
-  const shownKeys = { ...source, asked: { ...source.asked, find: of.name } }
-  const keys =
-    source.asked.show === 'keys' ? (await readListed(shownKeys, type, of.name, period, MAX_PARTS)).counters : []
-  const reading = Promise.all([
-    readSumNumbers(source, of, period, keys),
-    // None if it does not list the same prefix.
-    also &&
-      shownSum(source, also, period).then((its) =>
-        its.name === of.name ? readSumNumbers(source, its, period) : undefined,
-      ),
-  ])
-  const shown = reading.then(([{ history }, other]) => {
-    return { spans: history.compared.spans, first: firstUnit(source, history, other?.history) }
+  const [period, name] = [periodOf(source, source.asked.by), searchedPrefix(type, source.asked.find)]
+  // In its own units, whichever the chart has.
+  const ofList = source.asked.by === '' ? period : periodOf(source, '')
+  const listing = findListed(source, type, ofList)
+  const asked = name === '' || type.prefixes.includes(name) ? { name } : listing
+  const reading = readSums(source, type, shownCompanion(type, types, 'type'), period, asked)
+  const shown = reading.then(({ own, other }) => {
+    return { spans: own.history.compared.spans, first: firstUnit(source, own.history, other?.history) }
   })
-  const [[own, other], list] = await Promise.all([
+  const [{ of, own, other }, list] = await Promise.all([
     reading,
-    // In its own units, whichever the chart has.
-    readList(source, type, shownCompanion(type, types, 'counter'), periodOf(source, ''), shown),
+    readList(source, type, shownCompanion(type, types, 'counter'), ofList, shown, listing),
+    listing,
   ])
-  return { ...shownNumbers(source, period, own, other), prefix: of.name || null, list }
+  const prefix = 'name' in of ? of.name : ''
+  return { ...shownNumbers(source, period, own, other), prefix: prefix || null, isOfType: isOfType(of), list }
 }
 
-/** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
-async function shownSum(
-  { caller: { db }, asked: { find } }: Source,
-  { recordType, prefixes }: CounterType,
+const isOfType = (of: SummedKeys) => 'name' in of && of.name === ''
+
+/**
+ * The numbers of what a page adds up, and of the same keys in the type beside it.
+ * @param asked a prefix, or what a search finds. If that is too much to be added up, the page adds up all counters of the type
+ */
+async function readSums(
+  source: Source,
+  type: CounterType,
+  also: CounterType | undefined,
   period: ChosenPeriod,
-): Promise<KeysWithPrefix> {
-  const of = { recordType, name: find }
-  if (!prefixes.includes(find)) return { recordType, name: '' }
-  // The figures and the chart have most rows in common.
-  const rows = Math.max(FIGURE_ROWS, period.range.edges.length)
-  const isSmall = await unlessTooMany(checkPrefix(db, of, { rows }).then(() => true))
-  return isSmall ? of : { recordType, name: '' }
+  asked: { name: string } | Promise<Listed>,
+) {
+  const { recordType } = type
+  const keys = await asked
+  const wanted = 'name' in keys ? { recordType, name: keys.name } : { recordType, found: keys.counters }
+  const isSummed = ('name' in keys || !keys.more) && (await areFew(source, wanted, period))
+  const of = isSummed ? wanted : { recordType, name: '' }
+  const its = also && sameKeys(of, also)
+  const shown = source.asked.show === 'keys' ? await largestKeys(source, type, of, period) : []
+  const [own, other] = await Promise.all([
+    readSumNumbers(source, of, period, shown),
+    its && areFew(source, its, period).then((few) => (few ? readSumNumbers(source, its, period) : undefined)),
+  ])
+  return { of, own, other }
 }
 
-/** The numbers of a sum, whose prefix was checked before. @param keys those whose parts of it are read, too */
+/** The keys with the highest counts in a period, of those that a page adds up: one after another in its chart. */
+async function largestKeys(source: Source, type: CounterType, of: SummedKeys, period: ChosenPeriod) {
+  if ('found' in of) return (await largestOf(source, of.found, period)).slice(0, MAX_PARTS)
+  const asked = { ...source.asked, find: of.name, sort: '', skip: 0, rows: MAX_PARTS } as const
+  return (await findListed({ ...source, asked }, type, period)).counters
+}
+
+/** The same keys in another type; `undefined`: it does not list the prefix, or has other keys. */
+function sameKeys(of: SummedKeys, { recordType, prefixes, visitorsOf }: CounterType): SummedKeys | undefined {
+  if ('name' in of) return of.name === '' || prefixes.includes(of.name) ? { ...of, recordType } : undefined
+  return visitorsOf === 'page'
+    ? { recordType, found: of.found.map((counter) => ({ ...counter, recordType })) }
+    : undefined
+}
+
+async function areFew({ caller: { db } }: Source, of: SummedKeys, { range }: ChosenPeriod): Promise<boolean> {
+  if (isOfType(of)) return true
+  // The figures and the chart have most rows in common.
+  const rows = Math.max(FIGURE_ROWS, range.edges.length)
+  return (await unlessTooMany(checkKeys(db, of, { rows }).then(() => true))) ?? false
+}
+
+/** The numbers of a sum, whose keys were checked before. @param keys those whose parts of it are read, too */
 async function readSumNumbers(
   source: Source,
-  of: KeysWithPrefix,
+  of: SummedKeys,
   period: ChosenPeriod,
   keys: readonly CounterAddress[] = [],
 ): Promise<ReadNumbers> {
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
   const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE
-  const reading = readSum(db, of, { mostPending, maxRows: null, period: null, ranges: db.ranges, keys })
+  let reading: Reading | undefined
   const history = await readHistory(source, period, async (selections) => {
-    // Two statements: a page that reads them while a roll-up commits may be off by what that moves, until its next refresh. Each reads
-    // the parts with their sum, so the rest is that of other keys: below zero only if these were decremented.
-    const asked = { selections, hoursFrom }
-    const [rows, { pending, pendingParts }] = await Promise.all([readSumHistory(db, of, asked, keys), reading])
-    return { ...rows, pending, parts: rows.parts!.map((part, nth) => ({ ...part, pending: pendingParts[nth]! })) }
+    const asked = { withTotal: true, history: { selections, hoursFrom }, mostPending, keys }
+    const { counts, parts, ...sum } = await readSum(db, of, asked, db.ranges)
+    reading = sum
+    return { counts, pending: sum.pending, adjustments: [], parts }
   })
-  return { history, reading: await reading, parts: partsByKey(history, keys) }
+  return { history, reading: reading!, parts: partsByKey(history, keys) }
 }
 
 /** The numbers of a counter's page, pending counts included. @throws {InvalidInput} if the period, time zone or key is not valid */

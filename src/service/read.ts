@@ -2,23 +2,27 @@ import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import type { Question } from '../counters/read/kept-answers.ts'
-import { consistencyOf, countIn, type Reading, type RecentPeriod } from '../counters/read/read-counters.ts'
+import { consistencyOf, countIn, type Reading } from '../counters/read/read-counters.ts'
 import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'
 import type { Caller } from './caller.ts'
 
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
 
-/** Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`. */
+/**
+ * Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`.
+ * @param which of all time, or what was counted in a period, with what is pending
+ */
 export async function readCounters(
   caller: Caller,
   counters: readonly CounterAddress[],
-  consistency: 'exact' | 'rolled' = 'exact',
+  which: WhichSum = 'exact',
 ): Promise<{ readings: Reading[]; maxAge: number | null }> {
   const { isolate, waitUntil } = caller
-  if (consistency === 'exact') {
+  if (which !== 'rolled') {
     const most = (await caller.hasToken()) ? MAX_PENDING : mostPublicPending(counters.length)
-    return { readings: await isolate.reads.counters(counters, most, waitUntil), maxAge: null }
+    const period = which === 'exact' ? null : which
+    return { readings: await isolate.reads.counters(counters, most, waitUntil, period), maxAge: null }
   }
   const { readings, ageMs } = await isolate.reads.totals(counters, { fresh: caller.wantsFresh, waitUntil })
   return { readings, maxAge: maxAgeOf(ageMs) }
@@ -62,11 +66,6 @@ export async function readForAll<Value>(
 ): Promise<Kept<Value>> {
   const { value, askedAt, isKept } = await isolate.kept.answer(question, { keptMs, read, waitUntil })
   return { value, asOf: isKept ? new Date(askedAt).toISOString() : null }
-}
-
-/** Reads what was counted in a period that ends now; concurrent calls share a query. */
-export function readRecent({ isolate, waitUntil }: Caller, counter: CounterAddress, period: RecentPeriod) {
-  return isolate.reads.recent(counter, period, waitUntil)
 }
 
 /** Reads the sum of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */

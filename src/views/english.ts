@@ -3,7 +3,8 @@ import type { HistoryUnit } from '../counters/history/history-range.ts'
 
 /** All digits. */
 export function showCount(count: bigint | number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
+  const digits = String(count)
+  return digits.length < 4 ? digits : digits.replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** All digits, with a sign. */

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
-import { TooManyKeys } from '../../src/counters/keys/prefix.ts'
+import { checkKeys, ROWS_OF_KEY } from '../../src/counters/keys/prefix.ts'
 import { MAX_PENDING_OF_TYPE, readSum } from '../../src/counters/read/read-sum.ts'
 import type { Database } from '../../src/database/database.ts'
+import { unlessTooMany } from '../../src/service/ranking.ts'
 import { PREFIXES } from './counters.ts'
 import { type Counter, RECORD_TYPES } from './increment.ts'
 
@@ -15,15 +16,15 @@ export type Counted = Counter & { count: bigint }
  * @param rolledUp whether nothing is pending. Until then, so much may be pending that a total is not exact. It is left out.
  */
 export async function checkTotals(db: Database, counts: readonly Counted[], rolledUp: boolean): Promise<void> {
-  const options = { mostPending: MAX_PENDING_OF_TYPE, period: null, ranges: db.ranges }
   for (const [type, recordType] of Object.entries(RECORD_TYPES)) {
     const ofType = PREFIXES.filter((prefix) => prefix.recordType === recordType).map(({ text }) => text)
     for (const prefix of [null, ...ofType]) {
-      const reading = await readSum(db, { recordType, name: prefix ?? '' }, options).catch((error: unknown) => {
-        if (error instanceof TooManyKeys) return null
-        throw error
-      })
-      if (reading === null || (reading.pending === null && !rolledUp)) continue
+      const of = { recordType, name: prefix ?? '' }
+      const isReadable = await unlessTooMany(checkKeys(db, of, { rows: ROWS_OF_KEY }).then(() => true))
+      if (isReadable === null) continue
+      const asked = { withTotal: true, history: null, mostPending: MAX_PENDING_OF_TYPE }
+      const reading = await readSum(db, of, asked, db.ranges)
+      if (reading.pending === null && !rolledUp) continue
       const { total, pending } = reading
       const matching = counts.filter((counter) => counter.type === type && counter.key.startsWith(prefix ?? ''))
       const sum = matching.reduce((sum, { count }) => sum + count, 0n)

@@ -1,8 +1,9 @@
 import type { CounterAddress } from '../../src/counters/counter-address.ts'
 import type { HistoryRange } from '../../src/counters/history/history-range.ts'
-import { countsOf, readCounterHistory, readSumHistory } from '../../src/counters/history/read-history.ts'
+import { countsOf, readCounterHistory } from '../../src/counters/history/read-history.ts'
 import { selectionsOf } from '../../src/counters/history/selection.ts'
 import type { KeysWithPrefix } from '../../src/counters/keys/prefix.ts'
+import { readSumHistory } from '../../src/counters/read/read-sum.ts'
 import type { Executor } from '../../src/database/database.ts'
 
 /** Reads the counts of a range, with all hours that are there, and its adjustments. */

@@ -8,13 +8,18 @@ import { bePatient } from './patience.ts'
 export class Gate {
   #opened = Promise.resolve()
   #open = () => {}
+  /** How many statements it has held back. */
+  waiting = 0
 
   /** @param match the statements to hold back */
   constructor(match: RegExp) {
     bePatient()
     const { fetch } = globalThis
     vi.stubGlobal('fetch', async (...[input, init]: Parameters<typeof fetch>) => {
-      if (match.test(String(init?.body))) await this.#opened
+      if (match.test(String(init?.body))) {
+        this.waiting++
+        await this.#opened
+      }
       return fetch(input, init)
     })
     // If the test fails in the meantime, nothing must wait for it.

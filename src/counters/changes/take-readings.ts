@@ -44,7 +44,7 @@ export async function takeReadings(
     counters,
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
-      const lists = counterListsSql(counters, 'pending').map(
+      const lists = counterListsSql(counters, '', 'pending').map(
         (list) => `(SELECT record_type, record_id, slot, count FROM slotted_counters FORCE INDEX (pending)
           WHERE pending = 1 AND ${list} LIMIT ${MAX_TAKEN_SLOTS + 1})`,
       )

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import type { RankedCounter } from '../counter-address.ts'
-import { beginsWithSql, checkPrefix, type KeysWithPrefix, ROWS_OF_KEY, TooManyKeys } from '../keys/prefix.ts'
+import { beginsWithSql, checkKeys, type KeysWithPrefix, namedSql, ROWS_OF_KEY, TooManyKeys } from '../keys/prefix.ts'
 import { rangeSql } from '../ranges.ts'
 import { readRows } from './read-history.ts'
 import { countRows, partsSql } from './rows-sql.ts'
@@ -47,7 +47,7 @@ export async function readRanking(
   if (!isType) {
     // Each row of a key is looked up by its start.
     const rows = ROWS_OF_KEY + (period === null ? 0 : 2 * countRows([period], hoursFrom))
-    await checkPrefix(db, of, { rows, maxRows })
+    await checkKeys(db, of, { rows, maxRows })
   }
   const select = async (columns: string, from: string) => {
     const { rows } = await db.execute(`SELECT ${columns} ${from} ORDER BY count DESC, record_id DESC LIMIT ${limit}`)
@@ -63,7 +63,7 @@ export async function readRanking(
       : `FORCE INDEX (name) WHERE ${beginsWithSql('name', prefix)} AND`
     return select('record_id, name, count', `FROM counters ${keys} record_type = ${recordType} AND count > 0`)
   }
-  const parts = partsSql(isType ? { allOf: recordType } : { prefix: of }, period, hoursFrom)
+  const parts = partsSql(isType ? { allOf: recordType } : { named: namedSql(of)[0]! }, period, hoursFrom)
   // In the first hour of a period, nothing is ranked yet.
   if (parts.length === 0) return []
   const indexed = isIndexed(of, period)

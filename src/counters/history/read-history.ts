@@ -1,13 +1,12 @@
 import type { Executor } from '../../database/database.ts'
-import { packedSql, toBigInt, unpack } from '../../database/values.ts'
-import { type CalendarPeriod, HOUR_MS, NO_PERIOD, timeText } from '../calendar.ts'
+import { packedSql, unpack } from '../../database/values.ts'
+import { NO_PERIOD, timeText } from '../calendar.ts'
 import type { CounterAddress, CounterPlace } from '../counter-address.ts'
-import { counterListsSql, counterSql, MAX_PENDING, nthSql, pendingOfOneSql } from '../counters-sql.ts'
-import type { KeysWithPrefix } from '../keys/prefix.ts'
+import { counterListsSql, counterSql, MAX_PENDING, pendingOfOneSql } from '../counters-sql.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/history-addition.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
-import { ALL_LANES, hoursSql, packedRowsSql, partsSql, rowsSql, unpackCounts } from './rows-sql.ts'
-import { type Counts, noCounts, rowsOf, type Selection, sumOf, type Times } from './selection.ts'
+import { packedRowsSql, partsSql, unpackCounts } from './rows-sql.ts'
+import { addCounts, type Counts, noCounts, type Selection, sumOf, type Times } from './selection.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -64,54 +63,18 @@ export async function readCounterHistory(
     ].join('\nUNION ALL '),
   )
   const history: HistoryRows = { counts: noCounts(), pending: null, adjustments: [] }
-  for (const { part, id, times } of unpacked(rows)) {
+  for (const [part, id, sum, packed] of rows.map(unpack)) {
+    // A count that was not read.
+    if (packed === undefined) continue
+    const times = unpackCounts(sum!, packed)
     if (part === 'pending') history.pending = times[0]![1]
     else if (part === 'adjustment') {
       const kind = ADJUSTMENT_KINDS.find((name) => ADJUSTMENTS[name] === Number(id))!
       history.adjustments.push({ at: new Date(times[0]![0]), kind, count: times[0]![1] })
-    } else add(history.counts, part, times)
+    } else addCounts(history.counts, part!, times)
   }
   history.adjustments.sort((a, b) => a.at.getTime() - b.at.getTime())
   return history
-}
-
-/**
- * Reads the history of a type or a prefix, without pending counts: adding those up would cost more with every counter.
- * @param keys counters whose histories are read in the same statement, which vtgate sends to each shard whole: from one snapshot there
- */
-export async function readSumHistory(
-  db: Executor,
-  of: KeysWithPrefix,
-  { selections, hoursFrom }: AskedHistory,
-  keys: readonly CounterPlace[] = [],
-): Promise<HistoryRows> {
-  const counts = noCounts()
-  const parts = keys.map(() => ({ counts: noCounts(), pending: null }))
-  if (of.name === '') {
-    const selects = [
-      // Grouped by lane, not added up: vtgate would then ask for days and hours apart, and not read a shard from one snapshot.
-      ...packedRowsSql({ type: of.recordType }, selections, hoursFrom, 'range_lane'),
-      ...counterListsSql(keys).flatMap((counters) => packedRowsSql({ counters }, selections, hoursFrom, 'record_id')),
-    ]
-    for (const { part, id, times } of unpacked(await readAll(db, selects))) {
-      const key = keys.findIndex(({ recordId }) => String(recordId) === id)
-      add(id === ALL_LANES ? counts : parts[key]!.counts, part, times)
-    }
-  } else {
-    const selects = [...rowsOf(selections, hoursFrom)].map(
-      ([unit, times]) =>
-        `SELECT '${unit}' AS part, ${hoursSql('h.period_start')} AS at, ${nthSql('h.record_id', keys)} AS nth, h.count AS number ${rowsSql({ prefix: of }, [[unit, times]])}`,
-    )
-    // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
-    const summed = (union: string) =>
-      `SELECT part, at, nth, SUM(number) AS count FROM (${union}) AS parts GROUP BY part, at, nth`
-    for (const { part, at, nth, count } of await readAll(db, selects, summed)) {
-      const times = [[Number(at), toBigInt(count)]] as const
-      add(counts, String(part), times)
-      if (Number(nth) > 0) add(parts[Number(nth) - 1]!.counts, String(part), times)
-    }
-  }
-  return { counts, pending: null, adjustments: [], parts }
 }
 
 /** The counts of the periods of a range, in its order. Pending ones belong to now. @param selections of the range */
@@ -160,37 +123,19 @@ export async function readRows(
         ]
       : []),
   ])
-  const rows = await readAll(db, selects)
+  // There are none in the first hour of a period, or of hours that are expired.
+  const { rows } = selects.length === 0 ? { rows: [] } : await db.execute(selects.join('\nUNION ALL '))
   const found = new Map(
     counters.map(({ recordId }) => [`${recordId}`, { sums: sums.map(() => 0n), counts: noCounts(), name: '' }]),
   )
   for (const [part, id, ...values] of rows.map(unpack)) {
     const counter = found.get(id!)!
     if (part === 'name') counter.name = values.join(' ')
-    else if (part! in counter.counts) add(counter.counts, part!, unpackCounts(values[0]!, values[1]!))
+    else if (part! in counter.counts) addCounts(counter.counts, part!, unpackCounts(values[0]!, values[1]!))
     else counter.sums[Number(part)]! += BigInt(values[0]!)
   }
   return [...found.values()].map(({ counts, ...row }) => ({
     ...row,
     charts: charts.map((selection) => sumOf(selection, counts)),
   }))
-}
-
-/** The rows of some SELECTs. There are none in the first hour of a period, or of hours that are expired. */
-async function readAll(db: Executor, selects: readonly string[], whole = (union: string) => union) {
-  return selects.length === 0 ? [] : (await db.execute(whole(selects.join('\nUNION ALL ')))).rows
-}
-
-/** Rows with a NULL are left out: a count that was not read. */
-function unpacked(rows: readonly Record<string, unknown>[]) {
-  return rows.flatMap((row) => {
-    const [part, id, sum, counts] = unpack(row)
-    return counts === undefined ? [] : [{ part: part!, id: id!, times: unpackCounts(sum!, counts) }]
-  })
-}
-
-/** @param times in hours since 1970 */
-function add(counts: Counts, unit: string, times: readonly (readonly [hour: number, count: bigint])[]): void {
-  const ofUnit = counts[unit as CalendarPeriod]
-  for (const [hour, count] of times) ofUnit.set(hour * HOUR_MS, (ofUnit.get(hour * HOUR_MS) ?? 0n) + count)
 }

@@ -1,13 +1,13 @@
 import { packedSql } from '../../database/values.ts'
 import { type CalendarPeriod, DAY_MS, dayText, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
-import { fromNamesSql, type KeysWithPrefix } from '../keys/prefix.ts'
+import { fromNamesSql, type NamedSql } from '../keys/prefix.ts'
 import { rowsOf, type Selection, startsOf, type Times } from './selection.ts'
 
 /**
- * Whose rows are read: those of counters, by an SQL condition; of a type, which has rows of its own; of all counters with a prefix;
+ * Whose rows are read: those of counters, by an SQL condition; of a type, which has rows of its own; of counters found by their names;
  * or of all counters of a type, by the indexes that have them in the order of time.
  */
-export type Whose = { counters: string } | { type: number } | { prefix: KeysWithPrefix } | { allOf: number }
+export type Whose = { counters: string } | { type: number } | { named: NamedSql } | { allOf: number }
 
 /** Of more runs, the short ones are listed, start by start: a server compares a list faster than many ranges. */
 const MAX_RANGES = 8
@@ -43,10 +43,10 @@ export function rowsSql(whose: Whose, rows: Rows): string {
   }
   const joined = `${table} AS h FORCE INDEX (PRIMARY)`
   const listed = rows.flatMap(([unit, times]) => startsOf(unit, times).map((at) => [PERIODS[unit], textOf(at)]))
-  if (isHours || listed.length > MAX_LOOKED_UP) return `${fromNamesSql(whose.prefix, joined, 'h')} AND ${condition}`
+  if (isHours || listed.length > MAX_LOOKED_UP) return `${fromNamesSql(whose.named, joined, 'h')} AND ${condition}`
   // Otherwise all days of a key would be compared, however long it has counted.
   const looked = listed.map(([period, start]) => `SELECT ${period} AS period, DATE '${start}' AS period_start`)
-  return `${fromNamesSql(whose.prefix, `(${looked.join(' UNION ALL ')}) AS p STRAIGHT_JOIN ${joined}`, 'h')}
+  return `${fromNamesSql(whose.named, `(${looked.join(' UNION ALL ')}) AS p STRAIGHT_JOIN ${joined}`, 'h')}
     AND h.period = p.period AND h.period_start = p.period_start`
 }
 

@@ -142,6 +142,16 @@ export type Counts = Record<CalendarPeriod, Map<number, bigint>>
 
 export const noCounts = (): Counts => ({ hour: new Map(), day: new Map(), month: new Map() })
 
+/** @param times in hours since 1970 */
+export function addCounts(
+  counts: Counts,
+  unit: string,
+  times: readonly (readonly [hour: number, count: bigint])[],
+): void {
+  const ofUnit = counts[unit as CalendarPeriod]
+  for (const [hour, count] of times) ofUnit.set(hour * HOUR_MS, (ofUnit.get(hour * HOUR_MS) ?? 0n) + count)
+}
+
 /** Adds up a selection. @param counts may have other rows, too */
 export function sumOf(selection: Selection, counts: Counts): bigint {
   let sum = 0n
@@ -150,7 +160,7 @@ export function sumOf(selection: Selection, counts: Counts): bigint {
     if (ofUnit.size === 0) continue
     for (let at = from; at < to; at = nextStart(unit, at, to)) {
       const count = ofUnit.get(at)
-      if (count !== undefined) sum += sign * count
+      if (count !== undefined) sum = sign === 1n ? sum + count : sum - count
     }
   }
   return sum

@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { hexOf } from '../../database/values.ts'
 import type { CounterAddress } from '../counter-address.ts'
-import { sameCounterSql } from '../counters-sql.ts'
+import { counterListsSql, sameCounterSql } from '../counters-sql.ts'
 
 /** The most keys with a prefix whose counters are added up. */
 export const MAX_NAMES = 10_000
@@ -15,6 +15,9 @@ const encoder = new TextEncoder()
 /** Keys that begin with `name`; if that is empty, all keys of the type. */
 export type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
 
+/** The same, or counters of one type that a search has found. */
+export type SummedKeys = KeysWithPrefix | { recordType: number; found: readonly CounterAddress[] }
+
 /** A sum or a ranking would add up too many rows. Nothing was read. The message says what to ask for instead. */
 export class TooManyKeys extends Error {
   override name = 'TooManyKeys'
@@ -24,33 +27,50 @@ export class TooManyKeys extends Error {
 export const ROWS_OF_KEY = 5
 
 /**
- * Checks that few enough keys begin with a prefix, with at most `MAX_NAMES` index entries.
+ * Checks that there are few enough keys. Of a prefix, that reads at most `MAX_NAMES` index entries.
  * @throws {TooManyKeys}
  */
-export async function checkPrefix(
+export async function checkKeys(
   db: Executor,
-  { recordType, name: prefix }: KeysWithPrefix,
+  of: SummedKeys,
   { rows, maxRows = MAX_ROWS }: { rows: number; maxRows?: number | undefined },
 ): Promise<void> {
   const most = Math.min(MAX_NAMES, Math.max(1, Math.floor(maxRows / rows)))
-  const { rows: found } = await db.execute(
-    `SELECT 1 FROM counters FORCE INDEX (name)
-     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${most}, 1`,
-  )
-  if (found.length === 0) return
+  const areFew = 'found' in of ? of.found.length <= most : await hasFewKeys(db, of, most)
+  if (areFew) return
   const reason = most < MAX_NAMES ? ', too many for what was asked' : ''
   const advice = 'Use a longer prefix, a shorter period, or a separate type for these keys.'
   throw new TooManyKeys(`More than ${most} keys begin with this prefix${reason}. ${advice}`)
 }
 
+async function hasFewKeys(db: Executor, { recordType, name: prefix }: KeysWithPrefix, most: number): Promise<boolean> {
+  const { rows } = await db.execute(
+    `SELECT 1 FROM counters FORCE INDEX (name)
+     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${most}, 1`,
+  )
+  return rows.length === 0
+}
+
+/** How the table `counters AS n` is read: by which index, and an SQL condition. */
+export interface NamedSql {
+  index: 'name' | 'PRIMARY'
+  where: string
+}
+
+/** How the counters of keys are read: one part after another. */
+export function namedSql(of: SummedKeys): NamedSql[] {
+  if ('found' in of) return counterListsSql(of.found, 'n.').map((where) => ({ index: 'PRIMARY', where }))
+  return [{ index: 'name', where: `n.record_type = ${of.recordType} AND ${beginsWithSql('n.name', of.name)}` }]
+}
+
 /**
- * SQL that reads a table of counters by names with a prefix; both are on one shard.
+ * SQL that reads a table by the counters that have the rows; both are on one shard.
  * @param table with alias and index, such as `counter_history AS t FORCE INDEX (PRIMARY)`
  */
-export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table: string, alias: string): string {
-  return `FROM counters AS n FORCE INDEX (name)
+export function fromNamesSql({ index, where }: NamedSql, table: string, alias: string): string {
+  return `FROM counters AS n FORCE INDEX (${index})
     STRAIGHT_JOIN ${table} ON ${sameCounterSql(alias, 'n')}
-    WHERE n.record_type = ${recordType} AND ${beginsWithSql('n.name', prefix)}`
+    WHERE ${where}`
 }
 
 /** SQL condition: names with a prefix, compared as bytes, whatever the collation. UTF-8 has no byte 0xFF, so it sorts last. */

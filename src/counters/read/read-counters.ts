@@ -1,20 +1,33 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { DAY_MS, startOf } from '../calendar.ts'
 import { type CounterAddress, counterId, distinct } from '../counter-address.ts'
 import {
   boundedPendingSql,
   counterListsSql,
   counterSql,
   MAX_PENDING,
-  MAX_PUBLIC_PENDING,
   pendingOfOneSql,
-  placeOf,
+  sameCounterSql,
 } from '../counters-sql.ts'
-import { partsSql } from '../history/rows-sql.ts'
-import { type Selection, selectionOf, spanOf } from '../history/selection.ts'
+import { rowsSql } from '../history/rows-sql.ts'
+import { rowsOf, type Selection, selectionOf } from '../history/selection.ts'
 
 export const MAX_READ = 1_000
+/** The same with a period, of which each counter has rows. */
+export const MAX_READ_OF_PERIOD = 50
+
+/** Days in UTC up to today. */
+export const RECENT_DAYS = { day: 1, week: 7, month: 30 } as const
+
+export type RecentPeriod = keyof typeof RECENT_DAYS
+
+/** Today in UTC, and the days before it. */
+export function recentDays(period: RecentPeriod, now: Date): Selection {
+  const nextDay = startOf('day', now).getTime() + DAY_MS
+  const firstDay = nextDay - RECENT_DAYS[period] * DAY_MS
+  return selectionOf({ from: firstDay, to: nextDay, firstDay, nextDay })
+}
 
 /**
  * A number adds total and pending slots of counters with at most so many, from one snapshot, so that a roll-up is seen whole or
@@ -40,23 +53,27 @@ export function consistencyOf({ pending }: Pick<Reading, 'pending'>): 'exact' | 
   return pending === null ? 'rolled' : 'exact'
 }
 
-/** Reads at most `MAX_READ` counters of any types, in the order given. In a list, one without a row reads as zeros. */
+/**
+ * Reads at most `MAX_READ` counters of any types, in the order given. In a list, one without a row reads as zeros.
+ * @param days up to today: `total` is what was counted in them, imports included, of at most `MAX_READ_OF_PERIOD` counters. `null`: all time
+ */
 export async function readCounters(
   db: Executor,
   counters: readonly CounterAddress[],
   consistency: Consistency = MAX_PENDING,
+  days: Selection | null = null,
 ): Promise<Reading[]> {
   const different = distinct(counters)
   if (different.length === 0) return []
   if (different.length === 1 && consistency !== 'rolled') {
-    const reading = await readOne(db, different[0]!, consistency)
+    const reading = await readOne(db, different[0]!, consistency, days)
     return counters.map(() => reading)
   }
   const pending = consistency === 'rolled' ? 'NULL' : boundedPendingSql(consistency)
   // One text, because the driver decodes each column; `counterId` writes the counter likewise. The index is named because a long
   // list makes the optimizers guess instead of look (eq_range_index_dive_limit).
   const select = (list: string) =>
-    `SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), count, COALESCE(${pending}, ''), rolled_up_at) AS reading
+    `SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), ${totalSql(days, sameCounterSql('h', 'n'))}, COALESCE(${pending}, ''), rolled_up_at) AS reading
       FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`
   const { rows } = await db.execute(counterListsSql(different).map(select).join(' UNION ALL '))
   const readings = new Map(
@@ -71,10 +88,11 @@ export async function readCounters(
 }
 
 /** vtgate sends all its parts to one shard as one query, because they name the same bucket. */
-async function readOne(db: Executor, counter: CounterAddress, most: number): Promise<Reading> {
+async function readOne(db: Executor, counter: CounterAddress, most: number, days: Selection | null): Promise<Reading> {
   const { column, from } = pendingOfOneSql(counter, most)
   // A counter may have slots and no row.
-  const total = `SELECT CONCAT_WS(',', count, rolled_up_at) FROM counters WHERE ${counterSql(counter)}`
+  const own = counterSql(counter)
+  const total = `SELECT CONCAT_WS(',', ${totalSql(days, own)}, rolled_up_at) FROM counters WHERE ${own}`
   const { rows } = await db.execute(`SELECT COALESCE((${total}), '0') AS total, ${column} AS pending FROM ${from}`)
   const [count, rolledUpAt = null] = String(rows[0]!.total).split(',')
   const pending = rows[0]!.pending
@@ -85,48 +103,8 @@ async function readOne(db: Executor, counter: CounterAddress, most: number): Pro
   }
 }
 
-/** Periods that end now, in hours. */
-export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
-
-export type RecentPeriod = keyof typeof RECENT_PERIOD_HOURS
-
-/** The most counters that one statement reads. */
-export const MAX_RECENT = 50
-
-const UTC = { dateAt: (at: number) => Math.floor(at / DAY_MS) * DAY_MS }
-
-/** A period that ends now: the hours that begin in it up to the next day, and all days from then on. */
-export function recentSelection(period: RecentPeriod, now: Date): Selection {
-  const after = now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS
-  return selectionOf(spanOf(UTC, after + 1, UTC.dateAt(now.getTime()) + DAY_MS))
-}
-
-/**
- * Reads what was counted in a period that ends now, the current hour and pending slots included. One snapshot for each counter: a
- * roll-up is seen whole or not at all. A counter has at most 23 rows of hours, 30 of days, and `MAX_PUBLIC_PENDING` slots; others
- * are left out. Days include imported counts.
- * @param counters at most `MAX_RECENT`
- * @returns the counts, in the order of the counters
- */
-export async function readRecentPeriod(
-  db: Executor,
-  counters: readonly CounterAddress[],
-  period: RecentPeriod,
-  now: Date,
-): Promise<bigint[]> {
-  const selects = counterListsSql(distinct(counters)).flatMap((list) => [
-    ...partsSql({ counters: list }, recentSelection(period, now), 0).map(
-      ({ from }) =>
-        `SELECT h.record_type, h.record_id, SUM(h.count) AS count ${from} GROUP BY h.record_type, h.record_id, h.bucket`,
-    ),
-    `SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
-      FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`,
-  ])
-  const { rows } = await db.execute(selects.join('\nUNION ALL '))
-  const counts = new Map<string, bigint>()
-  for (const row of rows) {
-    const id = counterId(placeOf(row))
-    counts.set(id, (counts.get(id) ?? 0n) + toBigInt(row.count ?? 0))
-  }
-  return counters.map((counter) => counts.get(counterId(counter)) ?? 0n)
+/** SQL of a column. @param own the condition of the counter's rows `h` */
+function totalSql(days: Selection | null, own: string): string {
+  if (days === null) return 'count'
+  return `(SELECT COALESCE(SUM(h.count), 0) ${rowsSql({ counters: own }, [...rowsOf([days], 0)])})`
 }

@@ -1,63 +1,83 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
+import { packedSql, unpack } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
 import type { CounterPlace } from '../counter-address.ts'
-import { nthSql } from '../counters-sql.ts'
-import { partsSql } from '../history/rows-sql.ts'
-import type { Selection } from '../history/selection.ts'
-import { beginsWithSql, checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
+import { counterListsSql, nthSql } from '../counters-sql.ts'
+import type { AskedHistory, HistoryRows } from '../history/read-history.ts'
+import { ALL_LANES, hoursSql, packedRowsSql, rowsSql, unpackCounts } from '../history/rows-sql.ts'
+import { addCounts, type Counts, noCounts, rowsOf } from '../history/selection.ts'
+import { fromNamesSql, type KeysWithPrefix, type NamedSql, namedSql, type SummedKeys } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { RECENT_PERIOD_HOURS, type Reading, type RecentPeriod, recentSelection } from './read-counters.ts'
+import type { Reading } from './read-counters.ts'
 
 /** The most pending slots of a type that are added up. */
 export const MAX_PENDING_OF_TYPE = 10_000
 /** The same for requests without a token. */
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
 
-export interface SumOptions {
+export interface AskedSum {
+  /** Whether the total of all time is read. */
+  withTotal: boolean
+  history: AskedHistory | null
   /** The most pending slots that are added up. With more slots, or with 0, the sum is as of the last roll-up. */
   mostPending: number
-  /** As for `checkPrefix`; `null`: the prefix was checked before. */
-  maxRows?: number | null | undefined
-  period: RecentPeriod | null
-  ranges: number
-  /** Counters whose pending parts of the sum are read with it. */
+  /** Keys whose parts of the history and of what is pending are read, too. */
   keys?: readonly CounterPlace[]
 }
 
+export interface Sum extends Reading {
+  /** 0 if it was not asked for. */
+  total: bigint
+  /** The last roll-up that left nothing pending. */
+  rolledUpAt: Date | null
+  counts: Counts
+  /** Those of the keys, in their order. */
+  parts: Pick<HistoryRows, 'counts' | 'pending'>[]
+}
+
 /**
- * Reads a sum: a type's from its history and adjustments, a few rows a month; a prefix's from its counters; both with pending
- * slots. The statement names no record id, so vtgate sends it whole to each shard: the parts come from one snapshot there.
- * @returns `rolledUpAt`: the last roll-up that left nothing pending; `pendingParts`: what is pending of each of the keys
- * @throws {TooManyKeys}
+ * Reads the sum of a type, or of keys that `checkKeys` has checked: the total, the history and what is pending, from one snapshot, so
+ * that a roll-up is seen whole or not at all. A part of the statement names no record id, so vtgate sends it whole to each shard, and
+ * each has a snapshot of its own.
  */
-export async function readSum(
-  db: Executor,
-  of: KeysWithPrefix,
-  options: SumOptions,
-): Promise<Reading & { pendingParts: bigint[] }> {
-  const { maxRows, period, keys = [] } = options
-  const recent = period && recentSelection(period, new Date())
-  if (of.name !== '' && maxRows !== null) {
-    await checkPrefix(db, of, {
-      rows: ROWS_OF_KEY + (period === null ? 1 : 25 + RECENT_PERIOD_HOURS[period] / 24),
-      maxRows,
-    })
+export async function readSum(db: Executor, of: SummedKeys, asked: AskedSum, ranges: number): Promise<Sum> {
+  const { keys = [] } = asked
+  const isExact = asked.mostPending > 0 && (await hasFewPending(db, of.recordType, asked.mostPending))
+  const isType = 'name' in of && of.name === ''
+  const { rows } = await db.execute(isType ? typeSql(of, asked, isExact) : keysSql(of, asked, isExact))
+  const runs = new Map<bigint, Date>()
+  const sums = { total: 0n, pending: 0n }
+  const counts = noCounts()
+  const parts = keys.map(() => ({ counts: noCounts(), pending: isExact ? 0n : null }))
+  for (const row of rows) {
+    const [part, id, sum, more] = isType ? unpack(row) : [row.part, row.id, row.sum, row.nth].map(String)
+    if (part === 'run') runs.set(BigInt(id!), new Date(Number(sum)))
+    else if (part === 'total') sums.total += BigInt(sum!)
+    else if (part === 'pending') {
+      sums.pending += BigInt(sum!)
+      const own = parts[Number(isType ? id : more) - 1]
+      if (own) own.pending! += BigInt(sum!)
+    } else if (isType) {
+      const own = id === ALL_LANES ? counts : parts[keys.findIndex(({ recordId }) => `${recordId}` === id)]!.counts
+      addCounts(own, part!, unpackCounts(sum!, more!))
+    } else {
+      const own = parts[Number(more) - 1]
+      for (const to of [counts, ...(own ? [own.counts] : [])]) addCounts(to, part!, [[Number(id), BigInt(sum!)]])
+    }
   }
-  const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
-  const { rows } = await db.execute(sumSql(of, recent, exact, keys))
-  const parts = Map.groupBy(rows, ({ part }) => String(part))
-  const sumIn = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
-  const pendingOf = (nth: number) => toBigInt(parts.get('pending')?.find(({ id }) => Number(id) === nth)?.sum ?? 0)
-  const runs = new Map(
-    parts.get('run')?.map(({ id, sum }) => [toBigInt(id), sum === null ? null : new Date(Number(toBigInt(sum)))]),
-  )
   return {
-    total: sumIn('kept'),
-    pending: exact ? sumIn('pending') : null,
-    pendingParts: keys.map((_, index) => pendingOf(index + 1)),
-    rolledUpAt: earliest(rangeStarts(options.ranges).map((start) => runs.get(start) ?? null)),
+    total: sums.total,
+    pending: isExact ? sums.pending : null,
+    rolledUpAt: earliest(rangeStarts(ranges).map((start) => runs.get(start) ?? null)),
+    counts,
+    parts,
   }
+}
+
+/** Reads the history of a sum as of the last roll-up: adding up what is pending would cost more with every counter. */
+export async function readSumHistory(db: Executor, of: KeysWithPrefix, history: AskedHistory): Promise<HistoryRows> {
+  const { counts, pending } = await readSum(db, of, { withTotal: false, history, mostPending: 0 }, 1)
+  return { counts, pending, adjustments: [] }
 }
 
 /** Reads at most `most` + 1 entries: the index has one for each slot that is not empty. */
@@ -68,37 +88,51 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
   return rows.length === 0
 }
 
-function sumSql(of: KeysWithPrefix, recent: Selection | null, exact: boolean, keys: readonly CounterPlace[]): string {
-  const parts = [
-    ...keptSql(of, recent).map((kept) => `SELECT 'kept' AS part, 0 AS id, ${kept}`),
-    ...(exact ? [pendingSql(of, nthSql('s.record_id', keys))] : []),
-    `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
-       FROM rollup_state`,
-  ]
-  return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
-}
+const RUNS = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000`
+const SLOTS = 'slotted_counters AS s FORCE INDEX (pending)'
+const FROM_RUNS = 'FROM rollup_state WHERE caught_up_at IS NOT NULL'
 
-/** The rows whose sum was rolled up: of a recent period, or in all time, then with adjustments. */
-function keptSql({ recordType, name: prefix }: KeysWithPrefix, recent: Selection | null): string[] {
-  if (recent !== null) {
-    const whose = prefix === '' ? { type: recordType } : { prefix: { recordType, name: prefix } }
-    // Grouped by bucket, which names the shard: vtgate would not push down a sum of all rows.
-    const [sum, group] = prefix === '' ? ['SUM(h.count)', 'GROUP BY h.bucket'] : ['h.count', '']
-    return partsSql(whose, recent, 0).map(({ from }) => `${sum} AS number ${from} ${group}`)
-  }
+/** Grouped by bucket, which names the shard, and not added up: vtgate would ask for each part apart, and not read a shard from one snapshot. */
+function typeSql({ recordType }: SummedKeys, { withTotal, history, keys = [] }: AskedSum, isExact: boolean): string {
+  const nth = nthSql('record_id', keys)
+  const ofType = `record_type = ${recordType}`
+  const total = `FROM type_history FORCE INDEX (PRIMARY) WHERE ${ofType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`
+  const pending = `FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${ofType}`
   return [
-    prefix === ''
-      ? `SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
-           WHERE record_type = ${recordType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM}) GROUP BY bucket`
-      : `count AS number FROM counters FORCE INDEX (name)
-           WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)}`,
-  ]
+    ...(history ? packedRowsSql({ type: recordType }, history.selections, history.hoursFrom, 'range_lane') : []),
+    ...(history
+      ? counterListsSql(keys, 'h.').flatMap((counters) =>
+          packedRowsSql({ counters }, history.selections, history.hoursFrom, 'record_id'),
+        )
+      : []),
+    ...(withTotal ? [`SELECT ${packedSql("'total'", '0', 'SUM(count)')} ${total} GROUP BY bucket`] : []),
+    ...(isExact
+      ? [
+          `SELECT ${packedSql("'pending'", nth, 'SUM(count)')} ${pending} GROUP BY bucket${keys.length > 0 ? `, ${nth}` : ''}`,
+        ]
+      : []),
+    `SELECT ${packedSql("'run'", 'range_start', RUNS)} ${FROM_RUNS}`,
+  ].join('\nUNION ALL ')
 }
 
-function pendingSql(of: KeysWithPrefix, nth: string): string {
-  const slots = 'slotted_counters AS s FORCE INDEX (pending)'
-  return of.name === ''
-    ? `SELECT 'pending', ${nth}, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
-        GROUP BY s.record_type, s.record_id, s.bucket`
-    : `SELECT 'pending', ${nth}, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
+/** Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up. */
+function keysSql(of: SummedKeys, { withTotal, history, keys = [] }: AskedSum, isExact: boolean): string {
+  const units = history ? [...rowsOf(history.selections, history.hoursFrom)] : []
+  const partsOf = (named: NamedSql) => [
+    ...units.map(
+      ([unit, times]) =>
+        `SELECT '${unit}', ${hoursSql('h.period_start')}, ${nthSql('h.record_id', keys)}, h.count ${rowsSql({ named }, [[unit, times]])}`,
+    ),
+    ...(withTotal
+      ? [`SELECT 'total', 0, 0, n.count FROM counters AS n FORCE INDEX (${named.index}) WHERE ${named.where}`]
+      : []),
+    ...(isExact
+      ? [
+          `SELECT 'pending', 0, ${nthSql('s.record_id', keys)}, s.count ${fromNamesSql(named, SLOTS, 's')} AND s.pending = 1`,
+        ]
+      : []),
+  ]
+  const runs = `SELECT 'run' AS part, range_start AS id, 0 AS nth, ${RUNS} AS number ${FROM_RUNS}`
+  const parts = [runs, ...namedSql(of).flatMap(partsOf)]
+  return `SELECT part, id, nth, SUM(number) AS sum FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, id, nth`
 }

@@ -2,18 +2,20 @@ import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
 import { type CounterAddress, counterId } from '../counter-address.ts'
-import { type KeysWithPrefix, MAX_PUBLIC_ROWS } from '../keys/prefix.ts'
+import { countRows } from '../history/rows-sql.ts'
+import { sumOf } from '../history/selection.ts'
+import { checkKeys, type KeysWithPrefix, MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { SharedReads } from '../shared-reads.ts'
 import type { WaitUntil } from '../shared-work-state.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import {
   type Consistency,
   MAX_READ,
-  MAX_RECENT,
+  MAX_READ_OF_PERIOD,
   type Reading,
   type RecentPeriod,
   readCounters,
-  readRecentPeriod,
+  recentDays,
 } from './read-counters.ts'
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from './read-sum.ts'
 
@@ -24,7 +26,7 @@ export const CACHED_MS = MAX_AGE_MS - 1_000
 /** Totals in one generation of the cache; it holds two. */
 const MAX_CACHED = 5_000
 
-/** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of a period that ends now. */
+/** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of the days up to today. */
 export type WhichSum = 'exact' | 'rolled' | RecentPeriod
 
 /**
@@ -36,7 +38,7 @@ export class Reads {
   readonly #everywhere: Executor
   readonly #deadlineMs: number
   /** Queries of counters, by what they read. */
-  readonly shared = new Map<Consistency | RecentPeriod, SharedReads<unknown>>()
+  readonly shared = new Map<string, SharedReads<Reading>>()
   #sums = new KeptAnswers()
   #totals = new BoundedMap<{ reading: Reading; readAt: number }>(MAX_CACHED)
 
@@ -50,21 +52,24 @@ export class Reads {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Reads at most `MAX_READ` counters. */
-  counters(asked: readonly CounterAddress[], consistency: Consistency, waitUntil: WaitUntil): Promise<Reading[]> {
-    const reads = this.#share(consistency, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
+  /** Reads at most `MAX_READ` counters, or with a period, `MAX_READ_OF_PERIOD`. */
+  counters(
+    asked: readonly CounterAddress[],
+    consistency: Consistency,
+    waitUntil: WaitUntil,
+    period: RecentPeriod | null = null,
+  ): Promise<Reading[]> {
+    const what = `${consistency} ${period}`
+    let reads = this.shared.get(what)
+    if (reads === undefined) {
+      reads = new SharedReads(this.#dbs, {
+        deadlineMs: this.#deadlineMs,
+        maxCounters: period === null ? MAX_READ : MAX_READ_OF_PERIOD,
+        read: (db, counters) => readCounters(db, counters, consistency, period && recentDays(period, new Date())),
+      })
+      this.shared.set(what, reads)
+    }
     return reads.read(asked, waitUntil)
-  }
-
-  #share<Value>(
-    what: Consistency | RecentPeriod,
-    maxCounters: number,
-    read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
-  ): SharedReads<Value> {
-    const reads =
-      this.shared.get(what) ?? new SharedReads(this.#dbs, { deadlineMs: this.#deadlineMs, maxCounters, read })
-    this.shared.set(what, reads)
-    return reads as SharedReads<Value>
   }
 
   /**
@@ -94,27 +99,25 @@ export class Reads {
     return { readings: totals.map(({ reading }) => reading), ageMs: Math.max(0, Date.now() - oldest) }
   }
 
-  /** Reads what was counted in a period that ends now. */
-  async recent(counter: CounterAddress, period: RecentPeriod, waitUntil: WaitUntil): Promise<bigint> {
-    const reads = this.#share(period, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
-    const [count] = await reads.read([counter], waitUntil)
-    return count!
-  }
-
   /** Reads a sum, as `KeptAnswers` does. Without a token, it is bounded. @throws {TooManyKeys} */
   sum(
     of: KeysWithPrefix,
     which: WhichSum,
     { hasToken, keptMs, waitUntil }: { hasToken: boolean; keptMs: number; waitUntil: WaitUntil },
   ) {
-    const mostPending = hasToken ? MAX_PENDING_OF_TYPE : MAX_PUBLIC_PENDING_OF_TYPE
-    const options = {
-      mostPending: which === 'rolled' ? 0 : mostPending,
-      period: which === 'exact' || which === 'rolled' ? null : which,
-      maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS,
-      ranges: this.#dbs.length,
+    const most = hasToken ? MAX_PENDING_OF_TYPE : MAX_PUBLIC_PENDING_OF_TYPE
+    const mostPending = which === 'rolled' ? 0 : most
+    const read = async (): Promise<Reading> => {
+      const days = which === 'exact' || which === 'rolled' ? null : recentDays(which, new Date())
+      if (of.name !== '') {
+        const rows = ROWS_OF_KEY + (days === null ? 1 : countRows([days], 0))
+        await checkKeys(this.#everywhere, of, { rows, maxRows: hasToken ? undefined : MAX_PUBLIC_ROWS })
+      }
+      const history = days && { selections: [days], hoursFrom: 0 }
+      const asked = { withTotal: days === null, history, mostPending }
+      const { counts, total, ...sum } = await readSum(this.#everywhere, of, asked, this.#dbs.length)
+      return { ...sum, total: days === null ? total : sumOf(days, counts) }
     }
-    const read = () => readSum(this.#everywhere, of, options)
     return this.#sums.answer([of.recordType, of.name, which, hasToken], { keptMs, read, waitUntil })
   }
 

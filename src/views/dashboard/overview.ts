@@ -32,7 +32,6 @@ export function overviewMain({ viewer, type, view, numbers, origin, refused }: O
   const isEmpty = list.counters.length === 0 && view.find === '' && total === 0n
   const isCounted = configured.some(({ also, bots }) => bots === type || also.includes(type))
   const counter = (key: string) => `${base}/counter?${new URLSearchParams({ type: type.name, key, ...period })}`
-  const isTooMany = view.find !== (prefix ?? '') && type.prefixes.includes(view.find)
   return html`<main id="main" data-page="overview" data-type="${type.name}" data-zone="${numbers.timeZone}">
 <div class="row title"><h1>${type.title}</h1>${prefixChoice(shown, prefix)}${isEmpty ? '' : shareButton(shown)}</div>
 ${
@@ -47,7 +46,7 @@ ${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => ({ hr
 <p class="hint" id="list-message">${listMessage(list, view)}</p>
 ${pages(shown, list)}
 </section>
-<p class="hint" id="as-of">${isTooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''}${noteOf(numbers)}</p>`
+<p class="hint" id="as-of">${view.find !== '' && numbers.isOfType ? 'Figures and chart are of all keys: too many were found to add them up. ' : ''}${noteOf(numbers)}</p>`
 }
 </main>`
 }

@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { CHART_UNITS, OTHER_PERIODS, TILES, type View, viewQuery } from '../../periods.ts'
 import type { CounterNumbers, TypeNumbers } from '../../service/page-numbers.ts'
-import { withUnit } from '../../units.ts'
+import { type Unit, withUnit } from '../../units.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { cumulated, drawChart, drawSmall, PART_COLORS } from '../chart.ts'
 import {
@@ -23,7 +23,7 @@ export interface Shown {
   type: CounterType
   also: CounterType | undefined
   view: View
-  numbers: Omit<TypeNumbers, 'list' | 'prefix'> & Partial<Pick<CounterNumbers, 'adjustments'>>
+  numbers: Omit<TypeNumbers, 'list' | 'prefix' | 'isOfType'> & Partial<Pick<CounterNumbers, 'adjustments'>>
   /** The path of the page, and what its query names beside the view. */
   path: string
   named: Record<string, string>
@@ -54,22 +54,28 @@ export function choices(
 }
 
 /** A change in words and in its color; both numbers are its title. @param more what follows the words */
-function growth({ until, isNew, ...change }: Change & { until?: string | null; isNew?: boolean }, more = ''): Html {
+const growth = (change: ShownChange, more = '') => raw(growthHtml(change, more))
+
+type ShownChange = Change & { until?: string | null; isNew?: boolean }
+
+/** The same as HTML: none of it is a text that somebody chose. */
+function growthHtml({ until, isNew, ...change }: ShownChange, more = ''): string {
   const { compared, before } = change
-  if (compared === null || before === null) return html`<i class="growth"></i>`
+  if (compared === null || before === null) return '<i class="growth"></i>'
   const text = isNew ? 'new' : showGrowth(change) || (compared > before ? `from ${showCount(before)}` : '')
   const end = until && (clockOf(until) === '00:00' ? 'the end of yesterday' : clockOf(until))
   const title = `${showCount(compared)} after ${showCount(before)}${end ? `, both up to ${end}` : ''}`
   const direction = text.startsWith('▲') ? ' up' : text.startsWith('▼') ? ' down' : ''
-  return html`<i class="growth${direction}" title="${title}">${text}${text && more ? html`<span class="against"> ${more}</span>` : ''}</i>`
+  return `<i class="growth${direction}" title="${title}">${text}${text && more ? `<span class="against"> ${more}</span>` : ''}</i>`
 }
 
-/** A count with its unit, and the digits in bold. */
-function withUnitOf(count: bigint, type: CounterType): Html {
-  const [digits, text] = [showCount(count), withUnit(showCount(count), count, type)]
+/** A count with its unit, and the digits in bold, as HTML. @param of its texts are HTML, too */
+function withUnitOf(count: bigint, of: Unit): string {
+  const digits = showCount(count)
+  const text = withUnit(digits, count, of)
   return text.startsWith(digits)
-    ? html`<b>${digits}</b><span class="unit">${text.slice(digits.length)}</span>`
-    : html`<b>${text}</b>`
+    ? `<b>${digits}</b><span class="unit">${text.slice(digits.length)}</span>`
+    : `<b>${text}</b>`
 }
 
 /** The periods with their figures, and the chart of the chosen one. @param more what follows the chart in its card */
@@ -240,7 +246,10 @@ function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
   return `against ${days}, ${weeks === 1 ? 'a week' : `${weeks} weeks`} earlier`
 }
 
-/** The units of the chart with their counts. The tip of the chart says the same: it is made from these rows. */
+/**
+ * The units of the chart with their counts. The tip of the chart says the same: it is made from these rows. There may be a thousand:
+ * they are written as plain strings, because templates within templates take a processor ten times as long.
+ */
 function table(shown: Shown): Html {
   const { type, also, numbers, hasChoices } = shown
   const { chart, asOf } = numbers
@@ -251,23 +260,31 @@ function table(shown: Shown): Html {
   if (show === 'cumulative') names.push('Cumulative')
   const head = (name: Html | string) => html`<th scope="col" class="number">${name}</th>`
   const hasBefore = units.some(({ change: { before } }) => before !== null)
-  const cell = (count: bigint | null | undefined, of: CounterType) =>
-    html`<td class="number">${count == null ? '–' : withUnitOf(count, of)}</td>`
+  const [unit, unitBeside] = [escaped(type), numbers.also && escaped(also!)]
+  const cell = (count: bigint | null | undefined, of: Unit) =>
+    `<td class="number">${count == null ? '–' : withUnitOf(count, of)}</td>`
+  const address = addressOf(shown, ofPeriod('custom'))
+  const linked = String(html`${address}${address.includes('?') ? '&' : '?'}`)
+  const texts = names.map((name) => String(html`<span class="unit"> ${name}</span>`))
   const rows = units.map(({ point, days, isRunning, change, daysBefore }, index) => {
     const { start, count, also: second, parts = [sums[index]!.count!] } = point
-    const more = names.map((name, nth) => {
-      return html`<td class="number part-of"><b>${showCount(parts[nth]!)}</b><span class="unit"> ${name}</span></td>`
-    })
+    const more = texts.map((text, nth) => `<td class="number part-of"><b>${showCount(parts[nth]!)}</b>${text}</td>`)
     const name = showUnit(chart.by, days, start, asOf)
-    const link = html`<a href="${addressOf(shown, ofPeriod('custom', ...days))}">${name}</a>`
+    const link = `<a href="${linked}from=${days[0]}&amp;to=${days[1]}">${name}</a>`
     const before = change.before === null ? '–' : beforeText(shown, change.before, daysBefore!, start, isRunning)
-    return html`<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, type)}${more}${numbers.also ? cell(second, also!) : ''}${hasBefore ? html`<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
+    return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growthHtml(change)}</td>` : ''}</tr>\n`
   })
   return html`<table>
 <thead><tr><th scope="col">${capitalized(chart.by)}</th>${head(capitalized(type.unit))}${names.map(head)}${numbers.also ? head(capitalized(also!.unit)) : ''}${hasBefore ? html`${head('Before')}${head('Change')}` : ''}</tr></thead>
 <tbody>
-${rows}</tbody></table>`
+${raw(rows.join(''))}</tbody></table>`
 }
+
+/** The texts of a unit as HTML. */
+const escaped = ({ unit, unitOne }: Unit): Unit => ({
+  unit: String(html`${unit}`),
+  unitOne: unitOne && String(html`${unitOne}`),
+})
 
 function beforeText(
   { numbers: { chart, asOf } }: Shown,
@@ -275,23 +292,25 @@ function beforeText(
   days: readonly [string, string],
   start: string,
   isRunning: boolean,
-): Html {
+): string {
   const when = whenText(chart.by, days, days[0] + start.slice(10), asOf)
-  return html`${showCount(before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
+  return `${showCount(before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
 }
 
 /** The units of a chart that have begun, with their days, and what of them is compared. */
 function unitsOf(chart: TypeNumbers['chart']) {
   const { points, running, last } = chart
+  const dayBefore = earlierDay(chart)
   return points.flatMap((point, index) => {
     if (point.count === null) return []
     const first = point.start.slice(0, 10)
-    const next = points[index + 1]
-    const end = next === undefined ? last : dayAfter(next.start.slice(0, 10), -1)
+    const next = points[index + 1]?.start.slice(0, 10)
+    const end = next === undefined ? last : dayAfter(next, -1)
     // Hours: the next one begins on the same day.
-    const days: [string, string] = [first, end < first ? first : end]
+    const days: [string, string] = end <= first ? [first, first] : [first, end]
     const change = changeOf(chart, index)
-    const daysBefore = change.before === null ? null : ([dayBefore(chart, days[0]), dayBefore(chart, days[1])] as const)
+    const before = change.before === null ? null : dayBefore(first)
+    const daysBefore = before === null ? null : ([before, end <= first ? before : dayBefore(end)] as const)
     return [{ point, days, isRunning: index === running, change, daysBefore }]
   })
 }
@@ -310,13 +329,15 @@ function changeOf(chart: TypeNumbers['chart'], index: number): Change {
   return { compared: rest(compared, 'count'), before: rest(before, 'before') }
 }
 
-/** The day that is compared with another: of months, in the year before. */
-function dayBefore({ first, beforeFirst }: TypeNumbers['chart'], day: string): string {
+/** Finds the day that is compared with another: of months, in the year before. */
+function earlierDay({ first, beforeFirst }: TypeNumbers['chart']): (day: string) => string {
   const before = beforeFirst ?? first
   if (before.slice(4) === first.slice(4)) {
-    return `${Number(day.slice(0, 4)) - Number(first.slice(0, 4)) + Number(before.slice(0, 4))}${day.slice(4)}`
+    const years = Number(before.slice(0, 4)) - Number(first.slice(0, 4))
+    return (day) => `${Number(day.slice(0, 4)) + years}${day.slice(4)}`
   }
-  return dayAfter(day, (Date.parse(before) - Date.parse(first)) / DAY_MS)
+  const days = (Date.parse(before) - Date.parse(first)) / DAY_MS
+  return (day) => dayAfter(day, days)
 }
 
 const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)

@@ -12,7 +12,6 @@ import { type AppEnv, Hono } from '../../../src/http/hono.ts'
 import { STATUSES } from '../../../src/openapi/problems.ts'
 import { check } from '../../../src/routes/check.ts'
 import { dashboard } from '../../../src/routes/dashboard.ts'
-import { numbers } from '../../../src/routes/numbers.ts'
 import { stats } from '../../../src/routes/stats.ts'
 import type { ProblemCode } from '../../../src/service/problem.ts'
 import { freshDatabase } from '../../harness/database.ts'
@@ -225,9 +224,9 @@ describe('The document and the routes', () => {
         return `${method.toUpperCase()} ${served}`
       }),
     )
-    // Not described: preflights, middlewares, pages, and what fills them.
+    // Not described: preflights, middlewares and pages.
     const pagesOnly = new Hono<AppEnv>()
-    for (const add of [dashboard, check, numbers, stats]) add(pagesOnly)
+    for (const add of [dashboard, check, stats]) add(pagesOnly)
     const pages = new Set(pagesOnly.routes.map(({ method, path }) => `${method} ${path}`))
     const served = wholeApp()
       .routes.filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { hash64 } from '../../../src/counters/ids.ts'
 import { freshDatabase } from '../../harness/database.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
 import { parseSvg } from '../../harness/svg.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
@@ -148,22 +149,26 @@ describe('A badge of a period', () => {
   it('shows what was counted in the period, rolled up or not', async () => {
     const key = '4711'
     const recordId = await hash64(key)
-    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 13).replace('T', ' ')
-    const rows = [2, 48, 20 * 24, 50 * 24].map(
-      (hours, at) => `(${NUMBERS}, ${recordId}, '${ago(hours)}:00:00', ${10 ** at})`,
+    // Today, and the first days of a week, of a month and before it.
+    const rows = ['2026-11-20', '2026-11-14', '2026-10-22', '2026-10-21'].map(
+      (day, at) => `(${NUMBERS}, ${recordId}, 1, '${day}', ${10 ** at})`,
     )
     await db.arrange(
-      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES ${rows.join(', ')}`,
-    )
-    await db.arrange(
-      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) SELECT record_type, record_id, 1, DATE(period_start), count FROM counter_history WHERE record_id = ${recordId}`,
+      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${rows.join(', ')}`,
     )
     await storeTotal(key, 1_111n)
     await worker.api('POST', `/v1/counters/number/${key}`, { by: 20_000 })
-    const counts = ['day', 'week', 'month', 'all'].map(
-      async (period) => ((await json(`number/${key}.json?period=${period}`)) as { count: number }).count,
-    )
-    expect(await Promise.all(counts)).toEqual([20_001, 20_011, 20_111, 21_111])
+    stopClock()
+    const counts = async (at: string) => {
+      vi.setSystemTime(Date.parse(at))
+      const read = ['day', 'week', 'month', 'all'].map(
+        async (period) => ((await json(`number/${key}.json?period=${period}`)) as { count: number }).count,
+      )
+      return Promise.all(read)
+    }
+    expect(await counts('2026-11-21T00:00:00.000Z')).toEqual([20_000, 20_001, 20_011, 21_111])
+    expect(await counts('2026-11-20T00:00:00.000Z')).toEqual([20_001, 20_011, 20_111, 21_111])
+    expect(await counts('2026-11-20T23:59:59.999Z')).toEqual([20_001, 20_011, 20_111, 21_111])
     expect(await svg(`number/${key}.svg?period=week`)).toBe('counts: 20,011/week')
     expect(await svg(`number/${key}.svg?period=day&compact=true&label=seen`)).toBe('seen: 20k/day')
     expect(await json(`number/${key}.json?period=month`)).toMatchObject({ label: 'counts', message: '20,111/month' })

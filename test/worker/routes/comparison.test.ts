@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
+import { toJson } from '../../../src/database/values.ts'
+import { isolateOf } from '../../../src/isolate.ts'
+import { viewOf } from '../../../src/periods.ts'
+import { counterNumbers, typeNumbers } from '../../../src/service/page-numbers.ts'
 import { countPeriods } from '../../harness/count-periods.ts'
 import { sharedWorker } from '../../harness/worker.ts'
 import { numbersOn } from '../shown-page.ts'
@@ -68,21 +72,33 @@ async function bring(type: string, days: number, countOf: (day: string) => numbe
   await worker.bringAll(counters)
 }
 
-async function ask(type: string, query: string): Promise<Numbers> {
-  const response = await worker.api('GET', `/numbers?type=${type}&${query}`)
-  expect(response.status).toBe(200)
-  return (await response.json()) as Numbers
+/** The numbers that a page is drawn from: it shows most of them as pictures and words. @param query that of the page's address */
+async function ask(name: string, query: string): Promise<Numbers> {
+  const isolate = isolateOf(worker.env)
+  const caller = {
+    isolate,
+    db: isolate.readDb,
+    waitUntil: () => {},
+    hasToken: async () => true,
+    wantsFresh: false,
+  }
+  const type = isolate.config.types.get(name)!
+  const { tz = 'UTC', key } = Object.fromEntries(new URLSearchParams(query))
+  const source = { caller, asked: { ...viewOf(query), tz, skip: 0, rows: 10 }, now: new Date(), isPublic: false }
+  const numbers =
+    key === undefined ? typeNumbers(source, type, [type]) : counterNumbers(source, { type, key, types: [type] })
+  return JSON.parse(toJson(await numbers)) as Numbers
 }
 
 const weekday = (day: string) => new Date(day).getUTCDay() + 1
 
 describe('A comparison', () => {
   it('of a running period takes the same hours of both, in the total and in every row', async () => {
-    await count('hourly', '/a', 1, '2026-11-18T12:00:00Z')
     for (const [key, times] of [
       ['/a', 1],
       ['/b', 3],
     ] as const) {
+      await count('hourly', key, 1, '2026-11-18T12:00:00Z')
       await count('hourly', key, 10 * times, '2026-11-19T03:00:00Z')
       await count('hourly', key, 500 * times, '2026-11-19T10:00:00Z')
       await count('hourly', key, 20 * times, '2026-11-26T09:00:00Z')

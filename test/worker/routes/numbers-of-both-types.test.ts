@@ -18,25 +18,17 @@ beforeAll(async () => {
 
 describe('The numbers of a type that counts for another one too', () => {
   it('come with those of the other: of the counter and of the type, pending ones included', async () => {
-    const counter = await (await worker.api('GET', '/numbers?type=view&key=/a')).json()
-    const ofCounter = { total: 4, figures: { today: { count: 4 } } }
-    expect(counter).toMatchObject({ total: 7, also: ofCounter })
-    const type = await (await worker.api('GET', '/numbers?type=view')).json()
-    expect(type).toMatchObject({ total: 7, also: { total: 5, figures: { '30d': { count: 5 } } } })
-    expect(await (await worker.api('GET', '/numbers?type=visitor')).json()).not.toHaveProperty('also')
-  })
-
-  it('are shown in the page', async () => {
-    const headers = { Cookie: await sessionCookie(worker) }
-    for (const path of ['/?type=view', '/counter?type=view&key=/a'])
-      expect(await visitorsOn(worker, path, headers)).toBe(true)
-    expect(await visitorsOn(worker, '/?type=visitor', headers)).toBe(false)
+    const counter = await tilesOn(worker, '/counter?type=view&key=/a')
+    expect([counter.today, counter.all]).toMatchObject([{ also: 4 }, { count: 7, also: 4 }])
+    const type = await tilesOn(worker, '/?type=view')
+    expect([type['30d'], type.all]).toMatchObject([{ also: 5 }, { count: 7, also: 5 }])
+    expect((await tilesOn(worker, '/?type=visitor')).all!.also).toBe(null)
   })
 
   it('stay hidden from a public page if the other type has none', async () => {
-    expect(await visitorsOn(worker, '/stats/view')).toBe(false)
+    expect((await tilesOn(worker, '/stats/view')).all!.also).toBe(null)
     const both = new TestWorker(db.url, { COUNTERS: { view, visitor: { ...visitor, public_page: true } } })
-    expect(await visitorsOn(both, '/stats/view')).toBe(true)
+    expect((await tilesOn(both, '/stats/view')).all!.also).toBe(5)
   })
 
   it('are those of the whole site on the page of the type, and of no counter, if it has visitors of a site', async () => {
@@ -44,20 +36,17 @@ describe('The numbers of a type that counts for another one too', () => {
     const both = new TestWorker(db.url, { COUNTERS: { view, visitor: { ...visitor, also: 'site' }, site } })
     await both.add('site', { site: 2 })
     await both.api('POST', '/v1/rollup')
-    const json = async (on: TestWorker, query: string) => (await on.api('GET', `/numbers?type=${query}`)).json()
-    expect(await json(both, 'view')).toMatchObject({ also: { total: 2, figures: { '30d': { count: 2 } } } })
-    expect(await json(both, 'view&key=/a')).toMatchObject({ also: { total: 4 } })
+    const ofType = await tilesOn(both, '/?type=view')
+    expect([ofType['30d']!.also, ofType.all!.also]).toEqual([2, 2])
+    expect((await tilesOn(both, '/counter?type=view&key=/a')).all!.also).toBe(4)
     const alone = new TestWorker(db.url, { COUNTERS: { view: { ...view, also: 'site' }, site } })
-    expect(await json(alone, 'view')).toMatchObject({ also: { total: 2 } })
-    expect(await json(alone, 'view&key=/a')).not.toHaveProperty('also')
-    const headers = { Cookie: await sessionCookie(alone) }
-    expect(await visitorsOn(alone, '/?type=view', headers)).toBe(true)
-    expect(await visitorsOn(alone, '/counter?type=view&key=/a', headers)).toBe(false)
+    expect((await tilesOn(alone, '/?type=view')).all!.also).toBe(2)
+    expect((await tilesOn(alone, '/counter?type=view&key=/a')).all!.also).toBe(null)
   })
 })
 
-/** Whether the tiles of a page have visitors. */
-async function visitorsOn(on: TestWorker, path: string, headers = {}): Promise<boolean> {
-  const { tiles } = await numbersOn(await (await on.fetch(path, { headers })).text())
-  return tiles.today!.also !== null
+/** The tiles of a page, as somebody who is signed in sees them. */
+async function tilesOn(on: TestWorker, path: string) {
+  const headers = { Cookie: await sessionCookie(on) }
+  return (await numbersOn(await (await on.fetch(path, { headers })).text())).tiles
 }

@@ -6,7 +6,12 @@ import { readRanking } from '../../../../src/counters/history/ranking.ts'
 import { type Selection, selectionOf } from '../../../../src/counters/history/selection.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { expireHours } from '../../../../src/counters/old-rows.ts'
-import { type RecentPeriod, readRecentPeriod } from '../../../../src/counters/read/read-counters.ts'
+import {
+  RECENT_DAYS,
+  type RecentPeriod,
+  readCounters,
+  recentDays,
+} from '../../../../src/counters/read/read-counters.ts'
 import { searchCounters } from '../../../../src/counters/read/search.ts'
 import { readBacklog } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -146,8 +151,8 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
         )
       }
     }
-    for (const period of ['day', 'week', 'month'] as RecentPeriod[]) {
-      read[`badge of a ${period}`] = await rowsRead(() => readRecentPeriod(db, [ONE], period, NOW))
+    for (const period of Object.keys(RECENT_DAYS) as RecentPeriod[]) {
+      read[`badge of a ${period}`] = await rowsRead(() => readCounters(db, [ONE], 10, recentDays(period, NOW)))
     }
     console.log('rows read for histories:', read)
     for (const rows of Object.values(read)) expect(rows).toBeLessThan(HOURS + 31 + 30)

@@ -5,16 +5,18 @@ import type { CounterAddress } from '../../../../src/counters/counter-address.ts
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey } from '../../../../src/counters/keys/key-address.ts'
-import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
+import { checkKeys, ROWS_OF_KEY, TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
 import { countIn, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { MAX_PENDING_OF_TYPE, readSum } from '../../../../src/counters/read/read-sum.ts'
+import { Reads } from '../../../../src/counters/read/reads.ts'
 import { beside } from '../../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { counterHistory, sumHistory } from '../../../harness/histories.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { countersInRange } from '../../../harness/keys-of-ranges.ts'
 import { importAll, move, rollUpAt } from '../../../harness/moves.ts'
+import { stopClock } from '../../../harness/stopped-clock.ts'
 
 const TYPE = { recordType: 1 } as const
 const PREFIX = 'app-'
@@ -27,12 +29,10 @@ const addressOf = (key: string) => addressOfKey(TYPE, key)
 const addresses = (keys: readonly string[]) => Promise.all(keys.map(addressOf))
 const count = (some: readonly CounterAddress[], by: bigint) =>
   new TestIsolate(db).count(some.map((counter) => ({ counter, by })))
-const total = async (prefix: string | null, more = {}) =>
-  readSum(
-    db,
-    { recordType: 1, name: prefix ?? '' },
-    { mostPending: MAX_PENDING_OF_TYPE, period: null, ranges: db.ranges, ...more },
-  )
+const total = async (prefix: string | null) => {
+  const asked = { withTotal: true, history: null, mostPending: MAX_PENDING_OF_TYPE }
+  return readSum(db, { recordType: 1, name: prefix ?? '' }, asked, db.ranges)
+}
 const exactTotal = async (prefix: string | null) => {
   const { total: rolled, pending } = await total(prefix)
   return rolled + pending!
@@ -99,16 +99,19 @@ describe('The sum of a prefix', () => {
   })
 
   it('in a recent period is what was counted in it', async () => {
+    stopClock()
     await count(counters, 2n)
     await rollUpAt(db, new Date(Date.now() - 3 * 86_400_000))
     await count(counters, 5n)
     await rollUpAt(db, new Date())
     await count(counters, 1n)
-    const recent = async (period: 'day' | 'week') => {
-      const { total: rolled, pending } = await total(PREFIX, { period })
-      return rolled + pending!
+    const reads = new Reads([db], db, 10_000)
+    const recent = async (period: 'day' | 'week' | 'exact', name = PREFIX) => {
+      const options = { hasToken: true, keptMs: 0, waitUntil: () => {} }
+      return countIn((await reads.sum({ recordType: 1, name }, period, options)).value)
     }
     expect([await recent('day'), await recent('week')]).toEqual([24n, 32n])
+    expect([await recent('day', ''), await recent('week', ''), await recent('exact', '')]).toEqual([54n, 72n, 72n])
   })
 
   it('is as of the last roll-up while very much is pending', async () => {
@@ -124,8 +127,10 @@ describe('The sum of a prefix', () => {
   it('is refused for more than 10,000 keys', async () => {
     const rows = Array.from({ length: 10_001 }, (_, i) => `(1, ${i}, 'many-${i}')`)
     await db.insert('names', rows)
-    await expect(total('many-')).rejects.toThrow(TooManyKeys)
+    const check = () => checkKeys(db, { recordType: 1, name: 'many-' }, { rows: ROWS_OF_KEY })
+    await expect(check()).rejects.toThrow(TooManyKeys)
     await db.arrange('DELETE FROM counters WHERE record_id = 7')
+    await check()
     expect(await exactTotal('many-')).toBe(0n)
   })
 })

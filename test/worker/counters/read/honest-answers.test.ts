@@ -5,8 +5,10 @@ import { ROLL_UP_CRON } from '../../../../src/config/config.ts'
 import { MAX_PENDING, MAX_PUBLIC_PENDING } from '../../../../src/counters/counters-sql.ts'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import { freshDatabase } from '../../../harness/database.ts'
+import { sessionCookie } from '../../../harness/sign-in.ts'
 import { stopClockOfFile } from '../../../harness/stopped-clock.ts'
-import { sharedWorker, TestWorker } from '../../../harness/worker.ts'
+import { sharedWorker, TestWorker, TOKEN } from '../../../harness/worker.ts'
+import { numbersOn } from '../../shown-page.ts'
 
 const COUNTERS = {
   page: { record_type: 1, public: true, allowed_origins: ['*'] },
@@ -26,13 +28,14 @@ describe('Readings that fail or take too long', () => {
     '/v1/search/page',
     '/v1/types/page',
     '/v1/top/page',
-    '/numbers?type=page&key=a',
+    '/counter?type=page&key=a&csv=chart',
   ])('keep no increment, change or check of the health from being served: %s', async (path) => {
     const slow = await freshDatabase()
     const on = new TestWorker(slow.url, { COUNTERS })
     await on.hit('page', 'a')
     await slow.behave({ faults: [{ action: 'html', times: 10_000 }] })
-    for (let i = 0; i < 20; i++) expect((await on.api('GET', path)).status).toBe(503)
+    const headers = { Authorization: `Bearer ${TOKEN}`, Cookie: await sessionCookie(on) }
+    for (let i = 0; i < 20; i++) expect((await on.fetch(path, { headers })).status).toBe(503)
     await slow.behave({ faults: [] })
     const hit = await on.hit('page', 'b')
     expect([hit.headers.get('X-Hit'), (await on.fetch('/healthz')).status]).toEqual(['counted', 200])
@@ -115,7 +118,11 @@ describe('A counter with more pending slots than are added up', () => {
       const history = await asOwner(`/v1/counters/page/${key}/history`)
       expect([history.consistency, (history.points as { count: number }[]).at(-1)!.count]).toEqual([consistency, count])
     }
-    expect(await asOwner('/numbers?type=page&key=flooded')).toMatchObject({ total: 5, rolled: 5, pending: null })
+    const headers = { Cookie: await sessionCookie(worker) }
+    const { tiles, note } = await numbersOn(
+      await (await worker.fetch('/counter?type=page&key=flooded', { headers })).text(),
+    )
+    expect([tiles.all!.count, note]).toEqual([5, expect.stringMatching(/^As of the last roll-up/)])
     const counter = bindCounter(worker.env, createExecutionContext())
     expect(await counter.read('page', 'flooded')).toMatchObject({ count: 5n, pending: null, consistency: 'rolled' })
   })
