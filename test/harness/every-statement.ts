@@ -53,8 +53,8 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO slotted_counters … count + VALUES(count)': 'list',
   'INSERT INTO type_history': 'list',
   // Of no key.
-  'SELECT part, id, SUM(number) AS sum': 'all shards',
-  'SELECT part, id, SUM(number) AS sum … FROM counters': 'all shards',
+  'SELECT part, id, nth, SUM(number) AS sum': 'all shards',
+  'SELECT part, id, nth, SUM(number) AS sum … FROM counters': 'all shards',
   'SELECT 1 FROM counters': 'all shards',
   "SELECT CONCAT_WS(' ', 'total', … FROM type_history": 'all shards',
   "SELECT CONCAT_WS(' ', … 'all', SUM(h.count) … FROM type_history": 'all shards',

@@ -108,7 +108,7 @@ function typeSql({ recordType }: SummedKeys, { withTotal, history, keys = [] }: 
     ...(withTotal ? [`SELECT ${packedSql("'total'", '0', 'SUM(count)')} ${total} GROUP BY bucket`] : []),
     ...(isExact
       ? [
-          `SELECT ${packedSql("'pending'", nth, 'SUM(count)')} ${pending} GROUP BY bucket${keys.length > 0 ? `, ${nth}` : ''}`,
+          `SELECT ${packedSql("'pending'", `MAX(${nth})`, 'SUM(count)')} ${pending} GROUP BY bucket${keys.length > 0 ? `, ${nth}` : ''}`,
         ]
       : []),
     `SELECT ${packedSql("'run'", 'range_start', RUNS)} ${FROM_RUNS}`,

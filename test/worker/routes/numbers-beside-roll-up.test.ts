@@ -15,7 +15,7 @@ it.each([
   ['of a type', '', PENDING],
   ['of a type', '', /h\.range_lane/],
   ['of a prefix', '/a', PENDING],
-  ['of a prefix', '/a', /part, id, SUM/],
+  ['of a prefix', '/a', /part, id, nth, SUM/],
 ])(
   'The figures and the chart %s are right if a roll-up commits while they are read (find=%s, %s)',
   async (...given) => {
