@@ -24,12 +24,14 @@ import { type Isolate, openConfigured } from '../isolate.ts'
 import { viewOf } from '../periods.ts'
 import { counterNumbers, typeNumbers } from '../service/page-numbers.ts'
 import { Problem } from '../service/problem.ts'
+import { startNumbers } from '../service/start-numbers.ts'
 import { includes, type Token } from '../tokens.ts'
 import { chartCsv, listCsv } from '../views/csv-files.ts'
 import { counterMain } from '../views/dashboard/counter.ts'
 import type { Viewer } from '../views/dashboard/layout.ts'
-import { FIRST_ROWS, overviewMain, ROWS_OF_PAGE } from '../views/dashboard/overview.ts'
+import { FIRST_ROWS, firstRun, overviewMain, ROWS_OF_PAGE } from '../views/dashboard/overview.ts'
 import { noCounterPage, noTypePage, setupPage } from '../views/dashboard/plain-pages.ts'
+import { startMain } from '../views/dashboard/start.ts'
 import { guarded, page, pageOfNumbers, signIn, viewerOf } from '../views/frame.ts'
 import { visibleKey } from '../visible-key.ts'
 
@@ -53,17 +55,27 @@ export function dashboard(app: HonoApp): void {
     if (viewer === null) return signIn(c, 200, { notReady: (await pendingMigrations(c)).length > 0 })
     const pending = await pendingMigrations(c)
     if (pending.length > 0) return page(c, setupPage(viewer, pending))
-    const wanted = c.req.query('type') ?? viewer.types[0]?.name
-    const type = viewer.types.find(({ name }) => name === wanted)
-    if (type === undefined) return unknownType(c, viewer, wanted ?? '')
     const { view, csv, ...source } = sourceOf(c)
+    const { origin } = new URL(c.req.url)
+    const refused = (type: CounterType) => refusedHit(c.get('isolate'), type)
+    const wanted = c.req.query('type')
+    if (wanted === undefined) {
+      return pageOfNumbers(c, viewer, { title: 'Today', type: null }, async () => {
+        const numbers = await startNumbers(source.caller, source.asked.tz, source.now, viewer.types)
+        return {
+          main: startMain(viewer, numbers, (type) => firstRun({ viewer, type, origin, refused: refused(type) })),
+          asOf: numbers.asOf,
+        }
+      })
+    }
+    const type = viewer.types.find(({ name }) => name === wanted)
+    if (type === undefined) return unknownType(c, viewer, wanted)
     if (csv === 'chart') return file(c, chartCsv([type.name], (await typeNumbers(source, type, viewer.types)).chart))
     if (csv === 'list') return file(c, listCsv(type, view.find, await typeNumbers(source, type, viewer.types)))
     return pageOfNumbers(c, viewer, { title: type.title, type }, async () => {
       const numbers = await typeNumbers(source, type, viewer.types)
-      const { origin } = new URL(c.req.url)
-      const refused = refusedHit(c.get('isolate'), type)
-      return { main: overviewMain({ viewer, type, view, numbers, origin, refused }), asOf: numbers.asOf }
+      const main = overviewMain({ viewer, type, view, numbers, origin, refused: refused(type) })
+      return { main, asOf: numbers.asOf }
     })
   })
 

@@ -16,6 +16,7 @@ import { type AskedNumbers, typeNumbers } from '../service/page-numbers.ts'
 import { noPublicPage } from '../views/dashboard/plain-pages.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded, page, siteOf, viewerOf } from '../views/frame.ts'
+import { weeklyFeedOf } from './weekly-feed.ts'
 
 /** Seconds for which a page may be cached, here too. */
 const MAX_AGE = 30
@@ -27,10 +28,11 @@ const publicQuery = () => ({
   tz: v.optional(v.string(), 'UTC'),
 })
 
-/** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
+/** The pages of types that have one for everybody (`public_page`), which say more than the API, and the weekly feeds of all types. */
 export function stats(app: HonoApp): void {
   app.get('/stats/:type', guarded, revalidated, async (c) => {
     const name = c.req.param('type')
+    if (name.endsWith('.atom')) return weeklyFeedOf(c, name.slice(0, -'.atom'.length))
     const type = publicType(c, name)
     if (type === undefined) {
       // Strangers must not learn what is counted.

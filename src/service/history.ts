@@ -22,7 +22,7 @@ const MOST_ROWS_OF_COUNTER = 900
 /** Seconds for which a past range may be cached. An import may still add to it. */
 const PAST_MAX_AGE = 300
 /** Milliseconds after which a range is past: every roll-up that began in it has ended. */
-const OVER_MS = 900_000
+export const OVER_MS = 900_000
 
 /** The periods of a history with their counts. */
 export type HistoryAnswer = Awaited<ReturnType<typeof counterHistory>>['history']

@@ -209,7 +209,7 @@ async function readHistory({ asked: { tz }, now }: Source, period: ChosenPeriod,
 }
 
 /** `until`: up to where a running period is compared. */
-function comparison({ to, range: { zone } }: ChosenPeriod, { spans, ...counts }: Compared) {
+export function comparison({ to, range: { zone } }: ChosenPeriod, { spans, ...counts }: Compared) {
   const isCut = spans !== null && spans.current.to < to
   return { ...counts, until: isCut ? zone.clockTime(spans.current.to) : null }
 }

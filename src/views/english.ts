@@ -47,7 +47,7 @@ export function showAverage(count: bigint, days: number): string {
 }
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
-const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
 
 // Texts such as 2026-11-28, or a clock time that begins so.
 const yearOf = (day: string) => day.slice(0, 4)
@@ -56,6 +56,12 @@ const dateOf = (day: string) => Number(day.slice(8, 10))
 
 /** From 0, Sunday, to 6. */
 export const weekdayOf = (day: string) => new Date(day.slice(0, 10)).getUTCDay()
+
+/** "Saturday", of the day that is so many days later. */
+export const showWeekday = (day: string, later = 0) => WEEKDAYS[(weekdayOf(day) + later + 7) % 7]!
+
+/** "Saturday 28 November". */
+export const showToday = (day: string) => `${showWeekday(day)} ${dateOf(day)} ${monthOf(day)}`
 
 /** "28 Nov". */
 export const showDay = (day: string) => `${dateOf(day)} ${monthOf(day).slice(0, 3)}`
@@ -84,7 +90,7 @@ export function showUnit(
   const year = yearOf(first) === yearOf(today) ? '' : ` ${yearOf(first)}`
   if (by === 'month' && first.endsWith('-01')) return monthOf(first) + year
   if (by !== 'hour' && first !== last) return showDays(first, last)
-  const day = `${WEEKDAYS[weekdayOf(first)]} ${showDay(first)}${year}`
+  const day = `${showWeekday(first).slice(0, 3)} ${showDay(first)}${year}`
   return by === 'hour' ? `${day}, ${clockOf(start)}` : day
 }
 

@@ -101,12 +101,13 @@ export async function page(
 /**
  * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while the numbers are
  * read. If they cannot be read, the page says so.
+ * @param type that of the page; `null`: the page to begin with
  * @param main reads them; `asOf`: their clock time
  */
 export function pageOfNumbers(
   c: Context<AppEnv>,
   viewer: Viewer,
-  { title, type }: { title: string; type: CounterType },
+  { title, type }: { title: string; type: CounterType | null },
   main: () => Promise<{ main: Html; asOf: string }>,
 ): Response {
   const encoder = new TextEncoder()
@@ -117,7 +118,7 @@ export function pageOfNumbers(
       stream.enqueue(encoder.encode(String(await headOf(title, viewer))))
       const [{ main, asOf }, problems] = await made
       const state: State = { asOf: asOf && clockOf(asOf), problems }
-      const { body } = signedInPage(title, viewer, type.name, main, state)
+      const { body } = signedInPage(title, viewer, type?.name ?? null, main, state)
       stream.enqueue(encoder.encode(String(await body)))
       stream.close()
     },

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { everySectionOpen, expectNothingWrong, type State } from './audited-page.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { charted, goOffline, sessionOfFile } from './open-dashboard.ts'
+import { charted, goOffline, period, sessionOfFile } from './open-dashboard.ts'
 import { counterWithHistory } from './sample-history.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
@@ -15,6 +15,7 @@ const sessionWithUnused = sessionOfFile(browser, unused)
 
 describe('nothing is wrong for those who are signed in, light and dark, from 320 to 1,920 pixels, with', () => {
   it.each<[string, string, State?]>([
+    ['the page to begin with', '/'],
     ['a type', '/?type=page_view', charted],
     ['another type', '/?type=download', charted],
     ['a chart by key', '/?type=page_view&show=keys', everySectionOpen],
@@ -23,13 +24,13 @@ describe('nothing is wrong for those who are signed in, light and dark, from 320
     ['a type, with every section open', '/?type=page_view', everySectionOpen],
     [
       'a type, with other days to choose',
-      '/?from=2026-01-01&to=2026-01-02',
+      '/?type=page_view&from=2026-01-01&to=2026-01-02',
       (page) => page.locator('#other-days').click(),
     ],
-    ['a search with results', '/', (page) => search(page, '/blog')],
-    ['a search without results', '/', (page) => search(page, 'nothing')],
-    ['a type, while the Worker does not answer', '/', goOffline],
-    ['a type, after the session has ended', '/', sessionEnded],
+    ['a search with results', '/?type=page_view', (page) => search(page, '/blog')],
+    ['a search without results', '/?type=page_view', (page) => search(page, 'nothing')],
+    ['a type, while the Worker does not answer', '/?type=page_view', goOffline],
+    ['a type, after the session has ended', '/?type=page_view', sessionEnded],
   ])('%s', (_, path, state) => expectNothingWrong(browser, session, counter.url + path, state))
 
   it('a type without counts', () => {
@@ -53,6 +54,6 @@ async function search(page: Page, prefix: string): Promise<void> {
 async function sessionEnded(page: Page): Promise<void> {
   await charted(page)
   await page.context().clearCookies()
-  await page.getByRole('link', { name: 'Today' }).click()
+  await period(page, 'Today').click()
   await page.getByText('Your session has ended.').waitFor()
 }

@@ -1,7 +1,7 @@
 import type { BrowserContext } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile, consoleOf } from './chromium.ts'
-import { counterUrl, openMenu, signedIn, tableRows, watch } from './open-dashboard.ts'
+import { counterUrl, openMenu, signedIn, tableRows, typeUrl, watch } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 import { startDemo, startSite } from './test-site.ts'
 
@@ -22,11 +22,12 @@ describe('under a base path', () => {
     await counter.add('page_view', '/a b', 41)
     await counter.rollUp(new Date())
     const page = await signedIn(context, counter)
-    expect(page.url()).toBe(`${counter.url}/`)
+    expect(page.url()).toBe(typeUrl(counter))
     await expect.poll(() => tableRows(page, '#top')).toEqual(['/a b |  | 41 | '])
     await page.getByRole('link', { name: 'download' }).click()
     await page.waitForURL(`${counter.url}/?type=download`)
     await page.getByRole('link', { name: 'Slotted Counter' }).click()
+    await page.locator('.type a').first().click()
     await page.locator('#top a').first().click()
     await page.waitForURL(counterUrl(counter, 'page_view', '/a b'))
     await expect.poll(() => page.textContent('#tile-all b')).toBe('41')

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { charted, counterUrl, signedIn, signedInWithoutTables } from './open-dashboard.ts'
+import { charted, counterUrl, signedIn, signedInWithoutTables, typeUrl } from './open-dashboard.ts'
 import { counterOfFile, startCounter, TOKEN } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
@@ -15,7 +15,7 @@ describe('with the keyboard alone', () => {
     onTestFinished(() => counter.clear())
     const context = await browser.newContext({ locale: 'en-GB' })
     const page = await context.newPage()
-    await page.goto(counter.url)
+    await page.goto(typeUrl(counter))
     // The field gets the focus with the first frame, which may be drawn after the page has loaded.
     await page.waitForSelector('input:focus')
     await page.keyboard.type(TOKEN)
@@ -69,7 +69,7 @@ describe('with the keyboard alone', () => {
     onTestFinished(() => counter.clear())
     const context = await browser.newContext({ locale: 'en-GB' })
     const page = await signedIn(context, counter)
-    for (const url of [counter.url, counterUrl(counter, 'page_view', '/focus')]) {
+    for (const url of [typeUrl(counter), counterUrl(counter, 'page_view', '/focus')]) {
       await page.goto(url)
       await charted(page)
       const seen = new Set<string>()

@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
 import { audit, auditedContext } from './audit.ts'
 import { type Chromium, chromiumOfFile, launchChromium } from './chromium.ts'
-import { charted, counterUrl, openAll, sessionOfFile, settledNumbers } from './open-dashboard.ts'
+import { charted, counterUrl, openAll, sessionOfFile, settledNumbers, typeUrl } from './open-dashboard.ts'
 import { sampleCounter } from './sample-counter.ts'
 
 const browser = chromiumOfFile()
 const counter = sampleCounter()
 const session = sessionOfFile(browser, counter)
-const urls = () => [counter.url, counterUrl(counter, 'page_view', '/pricing'), `${counter.url}/stats/page_view`]
+const urls = () => [typeUrl(counter), counterUrl(counter, 'page_view', '/pricing'), `${counter.url}/stats/page_view`]
 
 it('At every width from 320 pixels the tiles fill their rows, and their parts stand on the same lines', async () => {
   const page = await (await browser.newContext({ storageState: session })).newPage()
@@ -47,7 +47,7 @@ it('At every width from 320 pixels the tiles fill their rows, and their parts st
 it('On a phone the first row of the list is within 700 pixels, and everything to touch is 44 pixels high', async () => {
   const options = { storageState: session, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
   const page = await (await browser.newContext(options)).newPage()
-  await page.goto(counter.url)
+  await page.goto(typeUrl(counter))
   await charted(page)
   const { y } = (await page.locator('#top tr').first().boundingBox())!
   expect(y).toBeLessThanOrEqual(700)
@@ -96,7 +96,7 @@ it('Text has three sizes, which follow the size that the browser is set to', asy
 it('In forced colors the bars and the chosen tile stand out, and nothing is wrong', async () => {
   const page: Page = await (await auditedContext(browser, session)).newPage()
   await page.emulateMedia({ forcedColors: 'active' })
-  await page.goto(counter.url)
+  await page.goto(typeUrl(counter))
   await charted(page)
   await settledNumbers(page)
   const styles = await page.evaluate(() => {
@@ -105,4 +105,28 @@ it('In forced colors the bars and the chosen tile stand out, and nothing is wron
   })
   expect(styles).toEqual([false, 'solid'])
   expect(await audit(page)).toEqual([])
+})
+
+it('The page to begin with fits from 320 pixels on, opens types and keys, and is high enough for a finger', async () => {
+  const options = { storageState: session, viewport: { width: 320, height: 800 }, isMobile: true, hasTouch: true }
+  const page = await (await browser.newContext(options)).newPage()
+  await page.goto(counter.url)
+  for (let width = 320; width <= 1300; width += 20) {
+    await page.setViewportSize({ width, height: 800 })
+    const wrong = await page.evaluate(() => [
+      ...(document.documentElement.scrollWidth > innerWidth ? ['scrolls sideways'] : []),
+      ...[...document.querySelectorAll('main a, main tbody tr')]
+        .map((part) => (part.matches('.whole') ? part.closest('tr')! : part))
+        .filter((part) => part.getBoundingClientRect().height < 44)
+        .map(({ textContent }) => `too low: ${textContent}`),
+      ...[...document.querySelectorAll('.type *, .pair td')]
+        .filter((part) => part.scrollWidth > part.clientWidth + 1)
+        .map(({ textContent }) => `cut off: ${textContent}`),
+    ])
+    expect(wrong, `at ${width} px`).toEqual([])
+  }
+  // The refresh swaps this page, but a link to a type has another header.
+  await page.locator('.type a').nth(1).click()
+  await page.waitForURL('**/?type=download')
+  expect(await page.locator('header [aria-current]').textContent()).toBe('Downloads')
 })

@@ -9,6 +9,7 @@ import {
   sessionOfFile,
   settledNumbers,
   shows,
+  typeUrl,
   type Violations,
   watchedPage,
 } from './open-dashboard.ts'
@@ -37,7 +38,7 @@ afterEach(async () => {
   expect({ ...violations, messages }).toEqual({ foreign: [], messages: [] })
 })
 
-async function open(path = '/'): Promise<void> {
+async function open(path = '/?type=page_view'): Promise<void> {
   await page.goto(path.startsWith('http') ? path : counter.url + path)
   await charted(page)
   await settledNumbers(page)
@@ -131,7 +132,7 @@ describe('A link to another view', () => {
   })
 
   it('is an ordinary one to another page, and with a key that opens a tab', async () => {
-    await open('/?period=7d')
+    await open('/?type=page_view&period=7d')
     await page.locator('#top .count').first().click({ force: true })
     await page.waitForURL(`${counterUrl(counter, 'page_view', '/')}&period=7d`)
     await page.goBack()
@@ -264,18 +265,18 @@ describe('A page', () => {
 
   it('whose numbers could not be read at first shows them as soon as they can be', async () => {
     const trouble = '<main id="main" data-page="trouble"><h1>Wrong</h1><p id="trouble">Not now.</p></main>'
-    await page.route('**/', async (route) => {
+    await page.route(typeUrl(counter), async (route) => {
       const response = await route.fetch()
       const body = (await response.text()).replace(/<main.*<\/main>/s, trouble)
       await route.fulfill({ response, body })
     })
-    await page.goto(counter.url)
+    await page.goto(typeUrl(counter))
     await pollHurried(page, () => page.locator('.tile').count()).toBe(6)
     expect(await page.textContent('#message')).toBe('')
   })
 
   it('has no sideways scroll and no shift of its layout', async () => {
-    await page.goto(counter.url)
+    await page.goto(typeUrl(counter))
     await settledNumbers(page)
     await shows(page, '#as-of', 'Europe/Berlin')
     const shift = await page.evaluate(
@@ -310,7 +311,7 @@ it('The public page shows its first numbers in UTC, and those of the visitor’s
 it('Without a script every period, unit, prefix, sort, page and search is reached by links and forms', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false, storageState: session })
   const page = await context.newPage()
-  await page.goto(counter.url)
+  await page.goto(typeUrl(counter))
   const shown = () => page.textContent('#chart-days')
   const month = await shown()
   for (const name of ['Today', '7 days', '12 months', 'All time']) {

@@ -6,10 +6,13 @@ import { type Counter, TOKEN } from './shipped-worker.ts'
 /** Milliseconds of a page's time between two looks at it. */
 const HURRY_MS = 2_000
 
-/** Signs in with the form. Returns the page, which then shows the first type. */
+/** The URL of a type's page. */
+export const typeUrl = (counter: Counter, type = 'page_view') => `${counter.url}/?type=${type}`
+
+/** Signs in with the form. Returns the page, which then shows the page views. */
 export async function signedIn(context: BrowserContext, counter: Counter): Promise<Page> {
   const page = await context.newPage()
-  await page.goto(counter.url)
+  await page.goto(typeUrl(counter))
   await typeToken(page, TOKEN)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForSelector('main[data-page]')

@@ -22,7 +22,7 @@ it('following the output of npm start leads to a chart of the counts in an acces
   const browser = await launchChromium()
   onTestFinished(() => browser.close())
   const page = await (await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' })).newPage()
-  await page.goto(url!)
+  await page.goto(new URL('/?type=page_view', url).href)
   await page.getByLabel('API token').fill(token!)
   await page.keyboard.press('Enter')
   await page.waitForSelector('main[data-page]')

@@ -30,9 +30,9 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
     const ofFile = '/counter?type=download&key=map.txt'
 
     const shots: [name: string, path: string, options: BrowserContextOptions, range: string | undefined][] = [
-      ['dashboard', '/', { ...DESKTOP, colorScheme: 'light' }, undefined],
-      ['dashboard-dark', '/', { ...DESKTOP, colorScheme: 'dark' }, '30 days'],
-      ['dashboard-phone', '/', { ...PHONE, colorScheme: 'light' }, undefined],
+      ['dashboard', '/?type=page_view', { ...DESKTOP, colorScheme: 'light' }, undefined],
+      ['dashboard-dark', '/?type=page_view', { ...DESKTOP, colorScheme: 'dark' }, '30 days'],
+      ['dashboard-phone', '/?type=page_view', { ...PHONE, colorScheme: 'light' }, undefined],
       ['dashboard-counter', ofPage, { ...DESKTOP, colorScheme: 'light' }, '30 days'],
       ['dashboard-counter-dark', ofFile, { ...DESKTOP, colorScheme: 'dark' }, '12 months'],
       ['dashboard-counter-phone', ofPage, { ...PHONE, colorScheme: 'dark' }, '7 days'],

@@ -205,6 +205,10 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     const ranged = new TestWorker(db.url, { COUNTERS, SHARDING: { ranges: Math.max(2, db.ranges) } })
     await ranged.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'ranges' })
     await openPages(worker)
+    // The page to begin with and a feed rank what rose and fell.
+    const Cookie = await sessionCookie(worker)
+    expect(await (await worker.fetch('/?tz=Europe/Berlin', { headers: { Cookie } })).text()).toContain('id="as-of"')
+    expect((await worker.api('GET', '/stats/page_view.atom')).status).toBe(200)
     await sendTotals(worker)
     await worker.api('GET', '/v1/export/page_view?limit=20')
     await worker.api('GET', '/v1/export/page_view?limit=20&by=day&after=100')

@@ -95,7 +95,7 @@ const [PAGE, STATUS] = ['/', '/v1/status']
 const RUNS_OF_PLAN: Record<string, [about: string, prepare: Prepare]> = {
   'roll-up': [`${SLOTS} slots of ${SLOTS} counters`, rollUp],
   pruning: [`${OLD_SLOTS} slots, and old hours`, prune],
-  'first page': ['of a type, with its numbers of 30 days', browser(PAGE)],
+  'first page': ['with a row for each type', browser(PAGE)],
   status: ['which a monitor requests', browser(STATUS)],
   'first page and status': ['at the same time', browser(PAGE, STATUS)],
   '12 months': ['page of a type', pageOf({ period: '12m' })],

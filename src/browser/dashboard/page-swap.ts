@@ -18,8 +18,10 @@ let timer: ReturnType<typeof setTimeout>
 
 const main = () => byId('main')
 /** The address of the page, in its present view or in another one. */
-const isSamePage = ({ origin, pathname }: URL | HTMLAnchorElement) =>
-  origin === location.origin && pathname === location.pathname
+const isSamePage = ({ origin, pathname, search }: HTMLAnchorElement) =>
+  origin === location.origin && pathname === location.pathname && typeIn(search) === typeIn(location.search)
+/** The page to begin with has the path of a type's, and no type. */
+const typeIn = (search: string) => new URLSearchParams(search).get('type')
 
 /** Starts what keeps a page with numbers up to date. */
 export function startSwapping(): void {

@@ -1,7 +1,7 @@
 import { packedSql } from '../../database/values.ts'
 import { type CalendarPeriod, DAY_MS, dayText, NO_PERIOD, PERIODS, timeText } from '../calendar.ts'
 import { fromNamesSql, type NamedSql } from '../keys/prefix.ts'
-import { rowsOf, type Selection, startsOf, type Times } from './selection.ts'
+import { type Run, rowsOf, type Selection, startsOf, type Times } from './selection.ts'
 
 /**
  * Whose rows are read: those of counters, by an SQL condition; of a type, which has rows of its own; of counters found by their names;
@@ -73,12 +73,25 @@ function textOf(at: number): string {
  * @returns `from`: as `rowsSql`; `count`: the column to add up
  */
 export function partsSql(whose: Whose, selection: Selection, hoursFrom: number): { count: string; from: string }[] {
-  return ([1n, -1n] as const).flatMap((sign) => {
-    const rows = rowsOf([selection.filter((run) => run.sign === sign)], hoursFrom)
+  return layersOf(selection).flatMap((layer) => {
+    const rows = rowsOf([layer], hoursFrom)
     // The rows of types are all in one table.
     const tables = Map.groupBy(rows, ([unit]) => unit === 'hour' && !('type' in whose)).values()
-    return [...tables].map((table) => ({ count: sign === 1n ? 'h.count' : '-h.count', from: rowsSql(whose, table) }))
+    const count = layer[0]!.sign === 1n ? 'h.count' : '-h.count'
+    return [...tables].map((table) => ({ count, from: rowsSql(whose, table) }))
   })
+}
+
+/** The runs by their sign. A run that overlaps another one is in a further layer, because its rows are added once more. */
+function layersOf(selection: Selection): Run[][] {
+  const layers: Run[][] = []
+  for (const run of selection) {
+    const isApart = (other: Run) => other.unit !== run.unit || other.to <= run.from || run.to <= other.from
+    const layer = layers.find((layer) => layer[0]!.sign === run.sign && layer.every(isApart))
+    if (layer === undefined) layers.push([run])
+    else layer.push(run)
+  }
+  return layers
 }
 
 /** SQL of a time in hours since 1970. */

@@ -61,6 +61,11 @@ export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
   return runs
 }
 
+/** How much more one selection has than another. */
+export function differenceOf(more: Selection, less: Selection): Selection {
+  return [...more, ...less.map((run) => ({ ...run, sign: run.sign === 1n ? (-1n as const) : (1n as const) }))]
+}
+
 /** What a UTC day has beyond its hours. */
 export function restOf(day: number): Selection {
   const hours = { from: day, to: day + DAY_MS }

@@ -2,6 +2,7 @@ import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import { SCRIPT, STYLE } from '../../generated.ts'
+import { ownTypes } from '../../service/start-numbers.ts'
 
 const SLOTS = 'M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z'
 const ICON = `data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22${SLOTS}%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E`
@@ -64,8 +65,8 @@ export interface State {
   problems: readonly string[]
 }
 
-/** @param current the name of the page's type; empty: none */
-export function signedInPage(title: string, viewer: Viewer, current: string, main: Html, state?: State): Page {
+/** @param current the name of the page's type; empty: none; `null`: the page to begin with */
+export function signedInPage(title: string, viewer: Viewer, current: string | null, main: Html, state?: State): Page {
   const { base, site, types, period, ofAllTypes } = viewer
   const publicType = types.find(({ name, publicPage }) => name === current && publicPage)
   return document(
@@ -74,11 +75,11 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="row top">
 <a class="brand" href="${base}/"><svg width="16" height="16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>
-<nav class="row" aria-label="Types">${types.map((type) => typeLink(base, type, period, type.name === current))}</nav>
+<nav class="row" aria-label="Types"><a href="${base}/"${current === null ? raw(' aria-current="true"') : ''}>Today</a>${ownTypes(types).map((type) => typeLink(base, type, period, type.name === current))}</nav>
 ${state ? stateText(state) : ''}
 <button class="quiet" id="menu-button" popovertarget="menu" aria-label="Menu">⋯</button>
 <div class="panel" id="menu" popover>
-${publicType ? html`<p><a href="${base}/stats/${encodeURIComponent(current)}">Public page</a></p>` : ''}
+${publicType ? html`<p><a href="${base}/stats/${encodeURIComponent(publicType.name)}">Public page</a></p>` : ''}
 <p><a href="${base}/docs">API</a></p>
 ${ownVisits(viewer)}
 <form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>

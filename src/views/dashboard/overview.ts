@@ -25,18 +25,17 @@ interface Overview {
 
 /** The main part of the page of a type: its numbers and its list, or before anything is counted, what to do first. */
 export function overviewMain({ viewer, type, view, numbers, origin, refused }: Overview): Html {
-  const { base, types, configured, period } = viewer
+  const { base, types, period } = viewer
   const { list, prefix, total } = numbers
   const [path, named] = [`${base}/`, { type: type.name }]
   const shown = { type, also: shownCompanion(type, types, 'type'), view, numbers, path, named, hasChoices: true }
   const isEmpty = list.counters.length === 0 && view.find === '' && total === 0n
-  const isCounted = configured.some(({ also, bots }) => bots === type || also.includes(type))
   const counter = (key: string) => `${base}/counter?${new URLSearchParams({ type: type.name, key, ...period })}`
   return html`<main id="main" data-page="overview" data-type="${type.name}" data-zone="${numbers.timeZone}">
 <div class="row title"><h1>${type.title}</h1>${prefixChoice(shown, prefix)}${isEmpty ? '' : shareButton(shown)}</div>
 ${
   isEmpty
-    ? firstRun(type, origin + base, isCounted, refused)
+    ? firstRun({ viewer, type, origin, refused })
     : html`${sharePanel(shown, origin, list)}
 ${numbersOf(shown)}
 <section class="card" aria-labelledby="list-title">
@@ -103,8 +102,16 @@ ${more && page < MAX_PAGES ? link(page + 1, page === 0 ? 'Show more' : 'Next') :
 <a href="${addressOf(shown, { csv: 'list' })}" download>Save as CSV</a></nav>`
 }
 
-/** The steps to the first hit. @param isCounted whether visits count with those of another type */
-function firstRun(type: CounterType, address: string, isCounted: boolean, refused: string): Html {
+/** The steps to the first hit. */
+export function firstRun({
+  viewer,
+  type,
+  origin,
+  refused,
+}: Pick<Overview, 'viewer' | 'type' | 'origin' | 'refused'>): Html {
+  const address = origin + viewer.base
+  // Whether visits count with those of another type.
+  const isCounted = viewer.configured.some(({ also, bots }) => bots === type || also.includes(type))
   const check = `${address}/check?type=${encodeURIComponent(type.name)}`
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title">
 <h2 id="first-run-title">Count the first one</h2>

@@ -53,7 +53,7 @@ function shownNumbers(
 ${listOf(shown, list, shownCompanion(type, all, 'counter'), ({ page }) => (page === undefined ? null : { href: page, isForeign: true }))}
 ${list.counters.length === 0 ? html`<p class="hint">Nothing was counted in this period.</p>` : ''}
 </section>
-<p class="hint" id="as-of">${noteOf(numbers)} ${checked}</p>`
+<p class="hint" id="as-of">${noteOf(numbers)} ${checked} <a href="${path}.atom">Weekly feed</a></p>`
 }
 
 /** What applications show of a link to the page: https://ogp.me. */
@@ -66,5 +66,6 @@ function linkPreview(address: string, site: string, type: CounterType, { figures
 <meta property="og:site_name" content="${site}">
 <meta property="og:title" content="${title} · ${site}">
 <meta property="og:description" content="${about}">
-<meta property="og:url" content="${address}">`
+<meta property="og:url" content="${address}">
+<link rel="alternate" type="application/atom+xml" title="${title}, weekly" href="${address}.atom">`
 }

@@ -54,7 +54,7 @@ export function choices(
 }
 
 /** A change in words and in its color; both numbers are its title. @param more what follows the words */
-const growth = (change: ShownChange, more = '') => raw(growthHtml(change, more))
+export const growth = (change: ShownChange, more = '') => raw(growthHtml(change, more))
 
 type ShownChange = Change & { until?: string | null; isNew?: boolean }
 
@@ -372,7 +372,7 @@ ${rows}</tbody></table>`
 }
 
 /** What a page's last line says of its numbers. */
-export function noteOf({ pending, timeZone }: Shown['numbers']): string {
+export function noteOf({ pending, timeZone }: Pick<Shown['numbers'], 'pending' | 'timeZone'>): string {
   const counted =
     pending === null ? 'As of the last roll-up: more hits are pending than can be added up now.' : 'Exact.'
   return `${counted} Days begin at midnight in ${timeZone}.`

@@ -9,6 +9,8 @@ import { sharedWorker } from '../../harness/worker.ts'
 /** Rows that any public request may read, and one whose answer is kept for all who ask meanwhile. */
 const MOST_ROWS = 5_000
 const MOST_KEPT_ROWS = 50_000
+/** A week of a feed: 20,000 rows to rank, and twice as many for what rose, which a temporary table has too. Both are counted before. */
+const MOST_ROWS_OF_WEEK = 2 * 20_000 + 3 * 40_000
 
 /** Pending slots of one counter, and those of a counter that is still read exactly. */
 const PENDING = 400_000
@@ -134,7 +136,7 @@ const AGENT = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/2
 /** Each kind of public request, and whether the answer is kept. */
 const REQUESTS: Record<
   string,
-  [path: string, options?: { kept?: true; readings?: number; status?: number; init?: RequestInit }]
+  [path: string, options?: { kept?: true; mostRows?: number; readings?: number; status?: number; init?: RequestInit }]
 > = {
   'a counter with 2,000 pending slots': [EXACT],
   'a badge of a month': ['/badge/page/%2Fexact.json?period=month'],
@@ -195,6 +197,8 @@ const REQUESTS: Record<
   'a public page': ['/stats/page', { kept: true }],
   'its 30 days in a time zone': [`/stats/page?tz=${ZONE}`, { kept: true }],
   'its numbers of all time': [`/stats/page?period=all&tz=${ZONE}`, { kept: true }],
+  // An hour of its page may read 120 times as much as the page once.
+  'a weekly feed, which is kept for an hour': ['/stats/page.atom', { kept: true, mostRows: 2 * MOST_ROWS_OF_WEEK }],
   'the state of the service': ['/healthz'],
 }
 
@@ -205,7 +209,7 @@ describe.skipIf(onVitess)('A public request, whatever the database holds', () =>
 
   it.each(Object.entries(REQUESTS))(
     '%s reads a bounded number of rows',
-    async (name, [path, { kept, readings = 1, status, init } = {}]) => {
+    async (name, [path, { kept, mostRows, readings = 1, status, init } = {}]) => {
       const ask = async () => {
         let bytes = 0
         const statements = await db.recording(async () => {
@@ -222,7 +226,7 @@ describe.skipIf(onVitess)('A public request, whatever the database holds', () =>
       }
       const first = await ask()
       console.log(`| ${name} | ${first.rows} | ${first.bytes} | ${kept ? 'yes' : ''} |`)
-      expect(first.rows).toBeLessThanOrEqual(kept ? MOST_KEPT_ROWS : readings * MOST_ROWS)
+      expect(first.rows).toBeLessThanOrEqual(mostRows ?? (kept ? MOST_KEPT_ROWS : readings * MOST_ROWS))
       const again = await ask()
       if (kept) expect(again.statements).toBe(0)
       else expect(again.rows).toBeLessThanOrEqual(readings * MOST_ROWS)

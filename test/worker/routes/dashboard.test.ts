@@ -136,7 +136,7 @@ describe('While the database lacks tables', () => {
       })
       expect(sent.length > 0).toBe(looks)
     }
-    expect(await front(complete, await sessionCookie(complete))).toContain('data-page="overview"')
+    expect(await front(complete, await sessionCookie(complete))).toContain('data-page="start"')
   })
 })
 
@@ -170,7 +170,7 @@ describe('For a token', () => {
   it('that is limited to a type, there are no other types and no status', async () => {
     const { overview, counter, other } = await pagesFor('manage:invoice')
     for (const page of [overview, counter]) expect(page).not.toMatch(/page_view|id="problems"/)
-    expect(overview).toContain('data-type="invoice"')
+    expect(overview).toContain('href="/?type=invoice"')
     expect(counter).toContain('id="set"')
     expect(other).toContain('Your token may not see this type')
     expect(other).not.toMatch(/Page view|data-page/)

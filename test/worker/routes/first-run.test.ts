@@ -32,6 +32,26 @@ it('A type of which nothing was counted shows what to do first instead of number
   expect(page).toContain('href="https://counter.test/check?type=page"')
 })
 
+it('Before anything is counted, the page to begin with has the first steps of the first type', async () => {
+  const on = isolate()
+  const open = async () => (await on.fetch('/', { headers: { Cookie: await sessionCookie(on) } })).text()
+  const page = await open()
+  expect((await findAll(page, '#first-run-script')).length).toBe(1)
+  expect(page).toMatch(/data-page="start"[^>]*data-zone/)
+  expect(page).not.toMatch(/class="type"|id="best"/)
+  await on.hit('file', '/about')
+  expect(await steps(await open())).toHaveLength(3)
+  // With the first count, whichever type has it, there are rows.
+  await on.add('file', { 'app.tgz': 2 })
+  const begun = await open()
+  expect(await steps(begun)).toEqual([])
+  expect((await findAll(begun, '.type h2 a')).map(({ text }) => text)).toEqual(['Pages', 'File'])
+  expect((await findAll(begun, '#best')).map(({ text }) => text)).toEqual([
+    expect.stringMatching(/: 2 counts on .*, so far$/),
+  ])
+  expect(await findAll(begun, '#round')).toEqual([])
+})
+
 it('A type of downloads links to a file, and one that counts the visits of another needs no script', async () => {
   const on = isolate()
   const [link] = await findAll(await open(on, 'file'), '#first-run-download')

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { periodAt } from '../../../../src/counters/history/history-range.ts'
 import { readRanking } from '../../../../src/counters/history/ranking.ts'
 import { readCounterHistory, readRows } from '../../../../src/counters/history/read-history.ts'
-import { type Span, selectionOf, selectionsOf } from '../../../../src/counters/history/selection.ts'
+import { differenceOf, type Span, selectionOf, selectionsOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/key-address.ts'
 import { readSumHistory } from '../../../../src/counters/read/read-sum.ts'
 import { PERIOD_NAMES } from '../../../../src/periods.ts'
@@ -55,6 +55,8 @@ describe.each(NOWS)('At %s', (text) => {
       })
     // Close to now, where the days begin and end; then further back.
     for (let back = 0; back < 70; back++) add(hour - back * HOUR_MS, false)
+    // Where seven days and the seven before meet.
+    for (let back = 120; back < 200; back++) add(hour - back * HOUR_MS, false)
     for (let count = 0; count < 150; count++) add(hour - Math.floor(random() * 70 * 24) * HOUR_MS, false)
     for (let count = 0; count < 60; count++) add(hour - Math.floor(random() * 900 * 24) * HOUR_MS, false)
     for (let count = 0; count < 40; count++) {
@@ -156,6 +158,16 @@ describe.each(NOWS)('At %s', (text) => {
         rows.map(({ sums }) => sums),
         say,
       ).toEqual(counters.map(({ name }) => both.map((span) => countedIn(span, ({ key }) => key === name))))
+      // What rose most is one ranking, in which the hours where both spans meet count twice.
+      const difference = differenceOf(selectionOf(spans.current), selectionOf(spans.before))
+      const risen = await readRanking(db, { recordType: 1, name: '' }, difference, { limit: 10, hoursFrom: 0 })
+      const rises = KEYS.map((name) => {
+        const [now, before] = both.map((span) => countedIn(span, ({ key }) => key === name))
+        return { name, count: now! - before! }
+      })
+      const byName = (rows: readonly { name: string; count: bigint }[]) =>
+        Object.fromEntries(rows.filter(({ count }) => count > 0n).map(({ name, count }) => [name, count]))
+      expect(byName(risen), say).toEqual(byName(rises))
       partsCompared += cutDays.length
       const counter = await addressOfKey(TYPE, '/')
       const ofCounter: HistoryReader = (selections, between) =>
