@@ -1,4 +1,5 @@
 // Any edit except to comments changes the minified bytes (esbuild picks short names by letter frequency) and needs a new release.
+// biome-ignore-all lint/suspicious/useIterableCallbackReturn: shorter than a loop
 // biome-ignore-all lint/style/useConst: esbuild writes let anyway
 // biome-ignore-all lint/style/useTemplate: longer
 // biome-ignore-all lint/suspicious/noAssignInExpressions: shorter than statements
@@ -18,10 +19,14 @@
 type CountByHand = (key?: string, type?: string) => Promise<void>
 /** An event, or the name of a method of `history`. */
 type Noticed = MouseEvent & SecurityPolicyViolationEvent & PageTransitionEvent & { navigationType?: string } & string
-/** An element, with the parameter `of` for `/v1/shown` that was asked for it, and whether it has a number. */
-type Shown = HTMLElement & { slottedCounter?: string; slotted?: string | boolean }
+/** An element, with the parameter `of` for `/v1/shown` that was asked for it. */
+type Shown = HTMLElement & { slottedCounter?: unknown }
 
-declare const self: Window & { slottedCounter?: CountByHand; navigation?: EventTarget }
+declare const self: Window & {
+  slottedCounter?: CountByHand
+  console?: Console
+  navigation?: EventTarget
+}
 declare const document: Document & { prerendering?: boolean }
 // biome-ignore lint/suspicious/noExplicitAny: its methods are called by names from a list
 declare const history: Record<string, any>
@@ -30,8 +35,8 @@ declare const history: Record<string, any>
 const REFUSED_MS = 20
 /** The time for an application to update the canonical link and to add elements, and for the browser to report why a request failed. */
 const SETTLE_MS = 99
-/** Names in one request: Cloudflare takes addresses of 16 KB. */
-const MAX_NAMES = 50
+/** Cloudflare takes 16 KB. Fewer than 1,000 parameters fit, which is what the API takes. */
+const MAX_ADDRESS = 6_000
 
 try {
   // If a page has the tag twice, it counts once.
@@ -40,96 +45,104 @@ try {
     let {
         src,
         dataset: {
-          type: ownType = 'page_view',
           key: ownKey,
-          hash,
           // For files, the host name is empty. console.log returns nothing: whoever tries the script out would look for why
           // nothing counts.
-          local = location.hostname.replace(/.::1.|127.*\d|localhost/, '') || console.log('needs data-local'),
+          local = location.hostname.replace(/.::1.|127.*\d|localhost/, '') || self.console?.log('needs data-local'),
           prefix = '',
+          hash,
+          type: ownType = 'page_view',
         },
       } = document.currentScript as HTMLScriptElement,
       // The folder of the script, such as https://example.com/counter/.
-      [base] = src.match(/[^?]*\//) as string[],
-      // `due` is set if a page is yet to be counted. The page's query and path, and the canonical link of the last page counted.
-      due: unknown,
+      base = new URL('.', src),
       query: string,
-      path: string,
-      canonical: string | undefined,
       /** The key of the page, without the prefix. */
       current: string,
+      /** The canonical link of the last page counted. */
+      canonical: string | undefined,
+      /** Set if a page is yet to be counted. */
+      due: unknown,
       /** Set while a change of the page waits for others. */
       timer: unknown,
+      path: string,
+      /**
+       * Removes numbers of other keys, and asks for the counts of all elements; with 0, of those that have not been asked for; with 1,
+       * of none. While the page is yet to be counted, it asks for none either: count() will.
+       */
+      show = (least?: number) => {
+        let names = new Set<string>()
+        let elements = document.querySelectorAll<Shown>('[data-counter],[data-total]')
+        let ask = async (names: string[]) => {
+          try {
+            let address = base + 'v1/shown?' + new URLSearchParams(names.map((name) => ['of', name]))
+            address[MAX_ADDRESS]
+              ? names[1] && [names.splice(names.length / 2), names].map(ask)
+              : (await (await fetch(address)).json()).map((number: number | string | null, index: number) => {
+                  try {
+                    number = number!.toLocaleString(document.documentElement.lang)
+                  } catch {
+                    // The page names no language, or in a form that is none.
+                    number = number?.toLocaleString() as string
+                  }
+                  for (let element of elements)
+                    number && names[index] == element.slottedCounter && (element.textContent = number)
+                })
+          } catch {
+            // The page keeps its placeholders.
+          }
+        }
+        for (let element of elements) {
+          let { counter, type = ownType, total } = element.dataset
+          let name = type + (total == null ? ' ' + prefix + (counter || current) : '* ' + prefix + total)
+          if (name != element.slottedCounter) element.slottedCounter &&= element.textContent = ''
+          due || least! >= (!element.slottedCounter as never) || names.add((element.slottedCounter = name))
+        }
+        names.size && ask([...names])
+      },
       count: CountByHand = (self.slottedCounter = async (key = current, type = ownType) => {
         if (local != null) {
           // The type comes last: lists of blockers name `?type=pageview&`.
-          let parameters =
-            '?' +
+          let hit =
+            base +
+            'hit?' +
             new URLSearchParams({ key: prefix + key, automated: ((navigator.webdriver as never) | 0) as never, type })
-          let hit = base + 'hit' + parameters
           // With no-cors, a strict Referrer-Policy would set Origin to "null", which allowed_origins refuses. All responses are
           // readable, so the console stays silent unless the site may not count here at all.
           //
           // An event reports a policy violation, before or after the request fails. A blocker is recognized by how soon the request
           // failed. A slower request may have been counted and is not repeated: a missing view is better than an invented one.
           try {
-            await fetch(hit, { method: 'POST', keepalive: 1 as never })
+            await fetch(hit, { keepalive: 1 as never, method: 'POST' })
           } catch {
             setTimeout(
               () =>
                 // biome-ignore lint/suspicious/noNonNullAssertedOptionalChain: undefined is not less than a number
                 (noticed[hit] || performance.getEntriesByName(hit).pop()?.duration! < REFUSED_MS) &&
-                (new Image().src = base + 'hit.gif' + parameters),
+                (new Image().src = hit.replace('?', '.gif?')),
               SETTLE_MS,
             )
           }
         }
-        show(1)
+        show()
       }),
-      /** Asks for the counts of all elements (`again`), or of those that do not show theirs. Removes numbers of other keys. */
-      show = (again?: unknown) => {
-        let elements = [...document.querySelectorAll<Shown>('[data-counter],[data-total]')].filter((element) => {
-          let { type = ownType, total, counter } = element.dataset
-          let name = type + (total == null ? ' ' : '* ') + prefix + (total ?? (counter || current))
-          if (element.slottedCounter != name && element.slotted) element.slotted = element.textContent = ''
-          // The page may put its placeholder back.
-          return (
-            ((element.slottedCounter != (element.slottedCounter = name)) as never) | (again as never) ||
-            (element.slotted && !(element.slotted = /\p{N}/u.test(element.textContent!)))
-          )
-        })
-        for (; elements[0]; )
-          (async (elements: Shown[]) => {
-            try {
-              let names = elements.map((element) => ['of', element.slottedCounter as string])
-              ;((await (await fetch(base + 'v1/shown?' + new URLSearchParams(names))).json()) as (number | null)[]).map(
-                (number, index) =>
-                  elements[index]!.slottedCounter == names[index]![1] &&
-                  number != null &&
-                  (elements[index]!.slotted = elements[index]!.textContent = number.toLocaleString()),
-              )
-            } catch {
-              // The page keeps its placeholders.
-            }
-          })(elements.splice(0, MAX_NAMES))
-      },
       /** Handles every event. Its members say, by URL, which hits a policy blocks. */
       // biome-ignore lint/suspicious/noExplicitAny: a function, and an object with a member for each URL
       noticed: any = (event = '' as Noticed) => {
         try {
           // "interactive" or "complete", not "loading": the canonical link may come after the tag.
           // A prerendered page is visible shortly before its activation, but its requests are still marked as prerendering.
-          if (due && !document.prerendering && !document.hidden && document.readyState < 'l') {
+          if (document.readyState < 'l' && !document.hidden && !document.prerendering && due) {
             // An unchanged link belongs to the previous page.
             let found =
               canonical != (canonical = document.querySelector<HTMLLinkElement>('[rel=canonical]')?.href) &&
-              canonical &&
               hash == null &&
+              canonical &&
               new URL(canonical)
             current =
               ownKey ||
               (found &&
-                location.hostname.replace(/^www\.|\.$/g, '') == found.hostname.replace(/^www\.|\.$/g, '') &&
+                found.hostname.replace(/^www\.|\.$/g, '') == location.hostname.replace(/^www\.|\.$/g, '') &&
                 found.pathname + found.search) ||
               current
             // Its timer would count the next page before that has settled. `due` is no timer's number if the browser kept the page.
@@ -143,18 +156,21 @@ try {
           ) {
             current = path
             due = setTimeout(noticed, SETTLE_MS)
+            show()
           }
           // The right button opens a menu, and the second click of a double click does nothing more.
           let link =
             event.button < 2 &&
             event.detail < 2 &&
-            (event.composedPath() as HTMLAnchorElement[]).find((element) => element.matches?.('a[data-download]'))
+            (event.composedPath() as HTMLAnchorElement[]).find(
+              (element) => element.href && element.dataset.download != null,
+            )
           if (link) {
-            // A link in SVG has no host, nor has mailto:.
+            // A link in SVG has no host, nor has mailto:. In SVG, its href is an object.
             let {
+              pathname,
               href,
               host,
-              pathname,
               dataset: { download, type = 'download' },
             } = link
             // /d/ counts downloads itself, without the slash in front. The page may prevent the click later.
@@ -172,15 +188,15 @@ try {
     for (let name of [
       'replaceState',
       'pagehide',
-      'prerenderingchange',
-      'visibilitychange',
       // Tells of all navigation, before popstate. Without it, the methods of history are wrapped.
       'currententrychange',
       'click',
       'pushState',
-      'auxclick',
+      'prerenderingchange',
       (!self.navigation && 'popstate') as never as string,
+      'visibilitychange',
       'readystatechange',
+      'auxclick',
       'securitypolicyviolation',
     ]) {
       // biome-ignore lint/suspicious/noExplicitAny: a method, false or undefined
@@ -190,16 +206,17 @@ try {
       addEventListener(name, noticed as never, 1 as never)
       self.navigation?.addEventListener(name, noticed as never)
     }
-    // All attributes: their names would take 20 bytes. It does not look into shadow roots.
-    new MutationObserver(() => (timer ||= setTimeout(() => (timer = due ? 0 : show()), SETTLE_MS))).observe(document, {
-      childList: 1 as never,
-      attributes: 1 as never,
+    // All attributes: their names would take 20 bytes. It does not look into shadow roots. The first of several changes is looked at
+    // at once, the others together.
+    new MutationObserver(() => (timer ||= setTimeout(() => (timer = show(0)), SETTLE_MS, show(1)))).observe(document, {
       subtree: 1 as never,
+      attributes: 1 as never,
+      childList: 1 as never,
     })
     noticed(noticed() as never)
   }
 } catch {
-  console.log('needs <script>')
+  self.console?.log('needs script')
 }
 
 export {}

@@ -84,8 +84,11 @@ const KEPT_IN_QUERY = /[#%&=+]|\p{Cc}/u
 /** Ids that servers put into paths for visitors without cookies: `;jsessionid=A1`. */
 const SESSION_ID = /;(?:jsessionid|phpsessid|sessionid|sid)=[^;/?#]*/gi
 
+/** What a path has that its key may not: escapes, parameters, and characters with two spellings in Unicode. */
+const SPELLED = /[%;]|[\u0300-\uffff]/
+
 /** A path without session ids: each would be a counter of its own. */
-export const withoutSession = (path: string) => path.replace(SESSION_ID, '')
+export const withoutSession = (path: string) => (path.includes(';') ? path.replace(SESSION_ID, '') : path)
 
 /**
  * The key of a page: its path as people read it, in Unicode's composed form (NFC), without session ids. Escapes are decoded if
@@ -98,6 +101,8 @@ export const withoutSession = (path: string) => path.replace(SESSION_ID, '')
  * @param path the path of a URL, such as `location.pathname`, perhaps with its query
  */
 export function pageKey(path: string): string {
+  // Each hit asks, and most paths have nothing of it.
+  if (!SPELLED.test(path)) return path
   const at = path.indexOf('?')
   if (at === -1) return withoutSession(decoded(path, KEPT_ESCAPED))
   return withoutSession(decoded(path.slice(0, at), KEPT_ESCAPED)) + decoded(path.slice(at), KEPT_IN_QUERY)

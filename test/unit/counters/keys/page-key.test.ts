@@ -67,6 +67,7 @@ describe('The key of a page', () => {
           .join('')
         expect(pageKey(escaped)).toBe(c.normalize())
         expect(pageKey(escaped.toUpperCase())).toBe(c.normalize())
+        expect(pageKey(`/${c}`)).toBe(`/${c}`.normalize())
         // A browser escapes what is not ASCII.
         expect(pageKey(new URL(`https://example.com/${escaped}`).pathname)).toBe(`/${c}`.normalize())
       }),
