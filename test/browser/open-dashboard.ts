@@ -21,18 +21,6 @@ export async function signedIn(context: BrowserContext, counter: Counter): Promi
   return page
 }
 
-/**
- * Signs in to a Worker whose database has no tables. Returns the page that makes them. If the database has not told within a
- * second what it lacks, pages are as usual for the next ten: then it loads the page again.
- */
-export async function signedInWithoutTables(context: BrowserContext, counter: Counter): Promise<Page> {
-  const page = await signedIn(context, counter)
-  const isSetup = async () => (await page.locator('main[data-page=setup]').count()) > 0
-  const look = async () => (await isSetup()) || (await page.goto(counter.url).then(isSetup))
-  await expect.poll(look, { timeout: 90_000, interval: 1_000 }).toBe(true)
-  return page
-}
-
 /** Opens the menu in the header. */
 export async function openMenu(page: Page): Promise<void> {
   // A page that is gone back to may have it open.
@@ -42,20 +30,14 @@ export async function openMenu(page: Page): Promise<void> {
 /** The cookies of a signed-in browser. */
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
 
-/** Signs in, for contexts that then need not do it each: `newContext({ storageState })`. */
-export async function sessionOf(browser: Pick<Chromium, 'newContext'>, counter: Counter): Promise<Session> {
-  const context = await browser.newContext()
-  await signedIn(context, counter)
-  const storageState = await context.storageState()
-  await context.close()
-  return storageState
-}
-
-/** The same for all tests of a file. */
-export function sessionOfFile(browser: Chromium, counter: Counter): Session {
+/** Signs in to Workers, for contexts that then need not do it each: `newContext({ storageState })`. */
+export function sessionOfFile(browser: Chromium, ...counters: Counter[]): Session {
   const session = {} as Session
   beforeAll(async () => {
-    Object.assign(session, await sessionOf(browser, counter))
+    const context = await browser.newContext()
+    for (const counter of counters) await signedIn(context, counter)
+    Object.assign(session, await context.storageState())
+    await context.close()
   })
   return session
 }
@@ -111,6 +93,12 @@ export async function watch(context: BrowserContext, counter: Counter): Promise<
   return violations
 }
 
+/** Expects that a context's pages did nothing wrong. @param provoked what Chromium says of answers that the test provokes */
+export function expectNoViolations({ foreign, messages }: Violations, provoked = /^$/): void {
+  const others = messages.filter((line) => !provoked.test(line))
+  expect({ foreign, messages: others }).toEqual({ foreign: [], messages: [] })
+}
+
 /** A page whose clock the test controls, and the violations of its context. */
 export async function watchedPage(browser: Chromium, counter: Counter, options: BrowserContextOptions) {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
@@ -148,16 +136,4 @@ export async function openAll(page: Page): Promise<void> {
     for (const details of document.querySelectorAll('details')) details.open = true
     document.querySelector<HTMLElement>('#menu')?.showPopover()
   })
-}
-
-/** Waits until a page shows all its images. */
-export async function loadedImages(page: Page): Promise<void> {
-  await expect.poll(() => page.evaluate(() => [...document.images].every(({ complete }) => complete))).toBe(true)
-}
-
-/** The rows of a table, with their cells separated by ` | `. */
-export function tableRows(page: Page, selector: string): Promise<string[]> {
-  return page
-    .locator(`${selector} tr`)
-    .evaluateAll((rows) => rows.map((row) => [...row.children].map(({ textContent }) => textContent).join(' | ')))
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/values.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
+import { builtWorker } from '../local/built-worker.ts'
 import { settled } from './chromium.ts'
 
 /** The API token of the Workers that these tests start. */
@@ -28,29 +29,7 @@ const TABLES = [
 ]
 
 /** The Worker as it ships, on its own database. */
-export interface Counter {
-  /** Its origin, and its base path if the settings have one. */
-  url: string
-  databaseUrl: string
-  /** All counts by `type key`, read from the database. */
-  counts(): Promise<Record<string, number>>
-  /** Waits until the counts are as expected. A hit too many is found by a later `has`. */
-  reaches(expected: Record<string, number>): Promise<void>
-  /**
-   * Waits until the counts are as expected, and checks that they stay so.
-   *
-   * @param pages those that could still send hits: they stay so when these pages have settled. Without pages, for a while
-   */
-  has(expected: Record<string, number>, ...pages: Page[]): Promise<void>
-  /** Adds to a counter. */
-  add(type: string, key: string, by: number): Promise<void>
-  /** Sends a request to the API with the token. */
-  api(method: string, path: string, body?: unknown): Promise<unknown>
-  /** Rolls up as if it were the given time. */
-  rollUp(at: Date): Promise<void>
-  /** Deletes all counts. Hits that are still on their way count afterwards, so wait for them first. */
-  clear(): Promise<void>
-}
+export type Counter = Awaited<ReturnType<typeof startCounter>>
 
 /**
  * Starts a Worker for a test.
@@ -58,27 +37,22 @@ export interface Counter {
  * @param settings settings that differ from wrangler.toml
  * @param options `empty`: on a database without tables
  */
-export async function startCounter(settings: Record<string, unknown> = {}, options = {}): Promise<Counter> {
-  const { counter, stop } = await launch(settings, options)
+export async function startCounter(settings: Record<string, unknown> = {}, options: { empty?: boolean } = {}) {
+  const { stop, ...counter } = await launch(settings, options)
   onTestFinished(stop)
   return counter
 }
 
 /** Starts one for the tests of a file. */
 export function counterOfFile(settings: Record<string, unknown> = {}): Counter {
-  const counter = {} as Counter
-  let stop: (() => Promise<void>) | undefined
-  beforeAll(async () => {
-    const launched = await launch(settings)
-    Object.assign(counter, launched.counter)
-    stop = launched.stop
-  })
-  afterAll(() => stop?.())
+  const counter = {} as Awaited<ReturnType<typeof launch>>
+  beforeAll(async () => void Object.assign(counter, await launch(settings)))
+  afterAll(() => counter.stop?.())
   return counter
 }
 
 async function launch(settings: Record<string, unknown>, { empty = false } = {}) {
-  const [{ databaseUrl }, script] = await Promise.all([takeDatabase({ empty }), answerOf(inject('shippedWorker'))])
+  const [{ databaseUrl }, script] = await Promise.all([takeDatabase({ empty }), builtWorker()])
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
   const worker = await startShippedWorker({ script, databaseUrl, apiToken: TOKEN, settings })
   const url = worker.url + (settings.BASE_PATH ?? '')
@@ -88,52 +62,51 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
   // Often, because most tests wait for it.
   const reaches = (expected: Record<string, number>) => expect.poll(counts, { interval: 20 }).toEqual(expected)
   const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const answer = await answerOf(url + path, {
-      method,
-      headers: {
-        Authorization: `Bearer ${TOKEN}`,
-        'Idempotency-Key': randomUUID(),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+    const isJson = body !== undefined && { 'Content-Type': 'application/json' }
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Idempotency-Key': randomUUID(), ...isJson }
+    const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) ?? null })
+    const answer = await response.text()
+    if (!response.ok) throw new Error(answer)
     return JSON.parse(answer)
   }
-  const counter: Counter = {
+  return {
+    stop: () => worker.stop(),
+    /** Its origin, and its base path if the settings have one. */
     url,
     databaseUrl,
+    /** All counts by `type key`, read from the database. */
     counts,
+    /** Waits until the counts are as expected. A hit too many is found by a later `has`. */
     reaches,
-    async has(expected, ...pages) {
+    /**
+     * Waits until the counts are as expected, and checks that they stay so.
+     *
+     * @param pages those that could still send hits: they stay so when these pages have settled. Without pages, for a while
+     */
+    async has(expected: Record<string, number>, ...pages: Page[]): Promise<void> {
       await reaches(expected)
       if (pages.length === 0) await new Promise((done) => setTimeout(done, QUIET_MS))
       await Promise.all(pages.map(settled))
       expect(await counts()).toEqual(expected)
     },
-    async add(type, key, by) {
+    /** Adds to a counter. */
+    async add(type: string, key: string, by: number): Promise<void> {
       await api('POST', `/v1/counters/${type}/${encodeURIComponent(key)}`, { by })
     },
+    /** Sends a request to the API with the token. */
     api,
-    async rollUp(at) {
+    /** Rolls up as if it were the given time. */
+    async rollUp(at: Date): Promise<void> {
       const { outcome } = await rollUp(db, { pageSlots: 2_000, maxStatements: 1_000, maxSeconds: 50, at })
       expect(outcome).toBe('complete')
     },
-    async clear() {
+    /** Deletes all counts. Hits that are still on their way count afterwards, so wait for them first. */
+    async clear(): Promise<void> {
       await Promise.all(TABLES.map((table) => db.execute(`DELETE FROM ${table}`)))
       // The Worker believes in the names.
       await db.execute('UPDATE counters SET count = 0, version = version + 1, rolled_up_at = NULL')
     },
   }
-  return { counter, stop: () => worker.stop() }
-}
-
-/** @throws {Error} with the answer, if it is no success */
-/** The answer to a request. @throws {Error} with what it says, if it is a refusal */
-export async function answerOf(url: string, request?: RequestInit): Promise<string> {
-  const response = await fetch(url, request)
-  const answer = await response.text()
-  if (!response.ok) throw new Error(answer)
-  return answer
 }
 
 async function readCounts(db: Database, typeNames: Map<number, string>): Promise<Record<string, number>> {

@@ -113,8 +113,8 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       const asked = /AS gone FROM|^\(SELECT record_type, record_id, slot, count FROM/.test(sql)
         ? sql.match(/\b\d{5,}\b/g)!.length
         : 0
-      // The 83 keys of a prefix are read whether their counters have anything to add or not, in each part.
-      const ofNames = sql.match(/ counters AS n FORCE INDEX \(name\)\s+STRAIGHT_JOIN/g)?.length ?? 0
+      // The 83 keys of a prefix, and those that a search finds, are read whether they have anything to add or not, in each part.
+      const ofNames = sql.match(/ counters AS n FORCE INDEX \((?:name|PRIMARY)\)\s+STRAIGHT_JOIN/g)?.length ?? 0
       const named = 83 * ofNames * (1 + (sql.match(/ AS period_start\b/g)?.length ?? 0))
       // Whether there are too many keys or slots is found by reading them.
       const tooMany = /1 FROM \w+ (AS h )?FORCE INDEX.* LIMIT \d+, 1\)?$/s.test(sql) ? 83 : 0

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { inject } from 'vitest'
 import { PROJECT } from '../../local/project-root.ts'
 
 const run = promisify(execFile)
@@ -11,6 +12,13 @@ export async function packPackage(folder: string): Promise<string> {
   // What `prepack` does; the test run has built the rest.
   for (const script of ['types', 'build:package']) await run('npm', ['run', '-s', script], { cwd: PROJECT })
   return pack(PROJECT, folder)
+}
+
+/** The path of the packed package, the same for all files of a test run. */
+export async function packedPackage(): Promise<string> {
+  const response = await fetch(inject('packedPackage'))
+  if (!response.ok) throw new Error(await response.text())
+  return response.text()
 }
 
 /** Packs what the next version may be: with one more table. @param packed the file of this version */

@@ -85,7 +85,7 @@ ${ownVisits(viewer)}
 <form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>
 </div>
 </header>
-${state && ofAllTypes ? html`<ul class="notice" id="problems"${state.problems.length === 0 ? ' hidden' : ''}>${state.problems.map((text) => html`<li>${text}</li>`)}</ul>` : ''}
+${state && ofAllTypes ? html`<aside id="problems" aria-label="Problems"${state.problems.length === 0 ? ' hidden' : ''}><ul class="notice">${state.problems.map((text) => html`<li>${text}</li>`)}</ul></aside>` : ''}
 ${MESSAGES}
 ${main}`,
   )

@@ -10,6 +10,8 @@ const COUNTERS = {
   visitor: { record_type: 2, dedupe_seconds: 3_600 },
   hostile: { record_type: 3 },
   few: { record_type: 4 },
+  prefixed: { record_type: 5, also: 'reader', prefixes: ['/docs/'] },
+  reader: { record_type: 6, unit: 'readers', dedupe_seconds: 3_600 },
 }
 const DAY_MS = 86_400_000
 
@@ -96,6 +98,43 @@ describe('The list of a type', () => {
     const stranger = await worker.fetch('/?type=page&csv=list')
     expect(stranger.headers.get('Content-Type')).toContain('text/html')
   })
+})
+
+it('Every period, unit, prefix, sort, page and search is reached by links and a form, without a script', async () => {
+  for (let i = 0; i < 12; i++) await worker.add('prefixed', { [`/docs/${i}`]: 1, [`/blog/${i}`]: 1 })
+  let address = new URL('https://counter.test/?type=prefixed')
+  const page = async () => (await worker.fetch(address.pathname + address.search, { headers: { Cookie } })).text()
+  const follow = async (name: string) => {
+    const links = await findAll(await page(), 'main a[href]')
+    const link = links.findLast(({ text }) => text.startsWith(name))
+    expect(link, `${name} among ${links.map(({ text }) => text)}`).toBeDefined()
+    address = new URL(link!.attributes.href!, address)
+  }
+  const units = async () => (await numbersOn(await page())).units.length
+  const lengths: number[] = []
+  for (const name of ['Today', '7 days', '12 months', 'All time', '30 days']) {
+    await follow(name)
+    lengths.push(await units())
+  }
+  expect(lengths).toEqual([new Date().getUTCHours() + 1, 7, 12, 1, 30])
+  for (const name of ['90 days', 'Weeks', '/docs/', 'Readers']) await follow(name)
+  expect(Object.fromEntries(address.searchParams)).toEqual({
+    type: 'prefixed',
+    period: '90d',
+    by: 'week',
+    find: '/docs/',
+    sort: 'also',
+  })
+  // What the form of the search sends: its hidden fields, and what is typed.
+  const fields = await findAll(await page(), 'form[role=search] input')
+  const sent = fields.map(({ attributes: { name, value } }) => [name!, name === 'find' ? '/blog/' : value!])
+  address = new URL((await findAll(await page(), 'form[role=search]'))[0]!.attributes.action!, address)
+  address.search = new URLSearchParams(sent).toString()
+  await follow('Show more')
+  const { list } = await numbersOn(await page())
+  expect([list.length, list.every(({ key }) => key.startsWith('/blog/'))]).toEqual([12, true])
+  await follow('/blog/')
+  expect((await findAll(await page(), 'h1')).map(({ text }) => text)).toEqual([list.at(-1)!.key])
 })
 
 it('A key under which nothing was ever counted has a page without numbers, and with nothing to change', async () => {

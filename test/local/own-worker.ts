@@ -3,9 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, inject } from 'vitest'
-import { PRIVATE } from '../local/newcomer.ts'
-import { NpmScript } from '../local/npm-script.ts'
-import { answerOf } from './shipped-worker.ts'
+import { PRIVATE } from './newcomer.ts'
+import { NpmScript } from './npm-script.ts'
+import { packedPackage } from './packed-package.ts'
 
 export const run = promisify(execFile)
 // The project's Node, because wrangler refuses older ones.
@@ -35,7 +35,7 @@ export function ownWorkerOfFile(name: string) {
   beforeAll(async () => {
     const empty = join(inject('scratch'), name)
     await mkdir(empty)
-    worker.packed = await answerOf(inject('packedPackage'))
+    worker.packed = await packedPackage()
     worker.folder = join(empty, 'my-counter')
     worker.began = performance.now()
     expect((await worker.init()).stdout).toContain('npm run dev')

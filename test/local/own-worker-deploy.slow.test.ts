@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { takeDatabase } from '../harness/taken-databases.ts'
-import { count, hit } from '../local/newcomer.ts'
-import { saying } from '../local/npm-script.ts'
-import { packNextVersion } from '../local/packed-package.ts'
-import { StandInAccount } from '../local/stand-in-account.ts'
+import { count, hit } from './newcomer.ts'
+import { saying } from './npm-script.ts'
 import { ownWorkerOfFile } from './own-worker.ts'
+import { packNextVersion } from './packed-package.ts'
+import { StandInAccount } from './stand-in-account.ts'
 
 const worker = ownWorkerOfFile('own-worker-deploy')
 

@@ -1,12 +1,19 @@
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { sampleCounter } from './sample-counter.ts'
+import { counterOfFile } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
 const browser = chromiumOfFile()
-const counter = sampleCounter()
+const counter = counterOfFile()
 
-it.each(['page_view/%2Fpricing.svg', 'page_view.svg?prefix=/docs/&period=12m'])(
+beforeAll(async () => {
+  // Neither today nor in this month, whose bars are others.
+  const days = [10, 45].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10))
+  const counters = days.map((day) => ({ type: 'page_view', key: '/pricing', count: 7, day }))
+  await counter.api('POST', '/v1/imports', { counters })
+})
+
+it.each(['page_view/%2Fpricing.svg', 'page_view.svg?period=12m'])(
   'The chart %s is an image that other sites show, light and dark, with bars in its plot',
   async (path) => {
     const address = `${counter.url}/chart/${path}`

@@ -2,13 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
-import { count } from '../local/newcomer.ts'
-import { alive, type NpmScript } from '../local/npm-script.ts'
-import { chromiumOfFile } from './chromium.ts'
+import { count, hit } from './newcomer.ts'
+import { alive, type NpmScript } from './npm-script.ts'
 import { env, ownWorkerOfFile, run } from './own-worker.ts'
-import { startSite } from './test-site.ts'
 
-const browser = chromiumOfFile()
 const worker = ownWorkerOfFile('own-worker')
 
 describe('From an empty folder, with the packed package and nothing else', { timeout: 300_000 }, () => {
@@ -29,11 +26,8 @@ describe('From an empty folder, with the packed package and nothing else', { tim
   it('init writes a Worker that counts on a real local database, and that check and wrangler accept', async () => {
     await expect(worker.init()).rejects.toThrow('my-counter is not empty')
     const { dev, url } = await startDev()
-    // On a page of another origin.
-    const site = await startSite({
-      '/blog/hello': { html: `<script defer src="${url}/slotted.js" data-local></script>` },
-    })
-    await (await (await browser.newContext()).newPage()).goto(`${site.url}/blog/hello`)
+    // From a page of another origin.
+    expect((await hit(url, { Origin: 'http://127.0.0.1:9' })).headers.get('X-Hit')).toBe('counted')
     await expect.poll(() => count(url)).toMatchObject({ count: 1 })
     console.log(`From init to the first counted hit: ${Math.round(performance.now() - worker.began)} ms`)
     expect((await fetch(`${url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')

@@ -7,9 +7,8 @@ import { freePort } from '../../local/processes/free-port.ts'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { PROJECT } from '../../local/project-root.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
-import { chromiumOfFile } from './chromium.ts'
-import { openMenu } from './open-dashboard.ts'
-import { answerOf } from './shipped-worker.ts'
+import { hit } from './newcomer.ts'
+import { packedPackage } from './packed-package.ts'
 
 const TOKEN = 'a-token-for-examples'
 const START_MS = 90_000
@@ -18,7 +17,6 @@ const run = promisify(execFile)
 // The project's Node, because wrangler refuses older ones.
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
 
-const browser = chromiumOfFile()
 let folder: string
 /** What `npm install` has made of the blog, for both examples: it takes most of the time. */
 let installed: { dependencies: unknown; modules: string }
@@ -26,7 +24,7 @@ beforeAll(async () => {
   folder = join(inject('scratch'), 'examples')
   const directory = join(folder, 'installed')
   await mkdir(directory, { recursive: true })
-  const packed = await answerOf(inject('packedPackage'))
+  const packed = await packedPackage()
   const file = join(directory, 'package.json')
   await cp(join(PROJECT, 'examples/blog/package.json'), file)
   const dependencies = await dependenciesOf(file)
@@ -117,10 +115,10 @@ describe('With the packed package, in an empty folder', () => {
     await inExample('npm', 'run', 'assets')
     await wranglerDev(blog)
 
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    await page.goto(`${url}/posts/hello`)
-    await expect.poll(() => page.textContent('b')).toBe('1')
+    const text = async (path: string, Cookie = '') => (await fetch(url + path, { headers: { Cookie } })).text()
+    expect(await text('/posts/hello')).toContain('<script defer data-local src="/counter/slotted.js"></script>')
+    expect((await fetch(`${url}/counter/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
+    expect((await hit(`${url}/counter`, { Origin: url }, '/posts/hello')).headers.get('X-Hit')).toBe('counted')
     await cron(url, '* * * * *')
     await cron(url, '*/2 * * * *')
     const read = await fetch(`${url}/counter/v1/counters/page_view/${encodeURIComponent('/posts/hello')}`)
@@ -128,14 +126,15 @@ describe('With the packed package, in an empty folder', () => {
 
     expect((await fetch(`${url}/posts/constructor`)).status).toBe(404)
 
-    await page.goto(`${url}/counter`)
-    await page.fill('#token', TOKEN)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await expect.poll(() => page.textContent('#top')).toContain('/posts/hello')
-    await openMenu(page)
-    await page.getByRole('link', { name: 'API' }).click()
-    await page.waitForURL(`${url}/counter/docs`)
-    expect(await page.textContent('body')).toContain(`${url}/counter/v1/increments`)
+    const signedIn = await fetch(`${url}/counter/login`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Origin: url, 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ token: TOKEN }),
+    })
+    const [cookie] = signedIn.headers.get('Set-Cookie')!.split(';')
+    expect(await text('/counter', cookie)).toContain('<bdi>/posts/hello</bdi>')
+    expect(await text('/counter/docs')).toContain(`${url}/counter/v1/increments`)
 
     const deployed = await inExample('npx', 'wrangler', 'deploy', '--dry-run')
     expect(deployed.stdout).toContain('--dry-run: exiting now')
