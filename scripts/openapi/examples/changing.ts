@@ -62,11 +62,11 @@ export const CHANGING_EXAMPLES: ExamplesOf<'Changing'> = {
       },
       answer: { taken: 2, added: 69, refused: [] },
     },
-    none: {
-      summary: 'No readings',
-      body: { readings: [] },
+    unknownType: {
+      summary: 'A type that is not configured',
+      body: { readings: [{ type: 'none', key: 'v1.3.0/app.tgz', count: 57 }] },
       status: 422,
-      answer: exampleInvalid('readings', 'must be a list of 1 to 1000 readings'),
+      answer: exampleInvalid('readings.0.type', 'is not a configured counter type'),
     },
   },
   import: {
