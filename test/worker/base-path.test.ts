@@ -50,6 +50,24 @@ describe('under a base path', () => {
     },
   )
 
+  it('a check is a page that asks below the path, and answers', async () => {
+    const shown = await (await worker.fetch('/my/counter/check?type=page_view')).text()
+    expect(shown).toContain('data-base="/my/counter"')
+    const answer = await worker.fetch('/my/counter/check?type=page_view&page=https://a.example/x', {
+      method: 'POST',
+      headers: { Origin: 'https://counter.test', 'User-Agent': 'Mozilla/5.0 Firefox/140.0' },
+    })
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { counts: expect.any(Boolean), says: expect.any(Array) },
+    ])
+  })
+
+  it('a counter is set, and read again', async () => {
+    expect((await worker.api('PUT', '/my/counter/v1/counters/page_view/%2Fset', { count: 5 })).status).toBe(200)
+    expect(await worker.count('page_view', '/set')).toBe(5)
+  })
+
   it('a wrong method is answered 405', async () => {
     const response = await worker.fetch('/my/counter/v1/increments')
     expect([response.status, response.headers.get('Allow')]).toEqual([405, 'POST'])
