@@ -58,7 +58,7 @@ describe('The tip of the chart', () => {
   })
 
   it('has a line for each part of a chart by key, in the order of the stack', async () => {
-    const page = await open('/?show=keys')
+    const page = await open('/?type=page_view&show=keys')
     const names = await page.locator('.legend li').allTextContents()
     const { middle, y } = await unitAt(page, 17)
     await page.mouse.move(middle, y)
