@@ -114,7 +114,8 @@ describe('The chart by key', () => {
 
   it('takes a few statements more, however many keys there are', async () => {
     const count = async (query: string) => (await db.recording(async () => void (await open(query)))).length
-    expect((await count('show=keys')) - (await count('')) <= 4).toBe(true)
+    // The largest keys are found by a ranking, whose rows are counted range by range.
+    expect((await count('show=keys')) - (await count(''))).toBeLessThanOrEqual(3 + db.ranges)
   })
 
   it('is no choice on the page of a counter, which then has its total', async () => {
