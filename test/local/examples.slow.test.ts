@@ -133,7 +133,7 @@ describe('With the packed package, in an empty folder', () => {
       body: new URLSearchParams({ token: TOKEN }),
     })
     const [cookie] = signedIn.headers.get('Set-Cookie')!.split(';')
-    expect(await text('/counter', cookie)).toContain('<bdi>/posts/hello</bdi>')
+    expect(await text('/counter?type=page_view', cookie)).toContain('<bdi>/posts/hello</bdi>')
     expect(await text('/counter/docs')).toContain(`${url}/counter/v1/increments`)
 
     const deployed = await inExample('npx', 'wrangler', 'deploy', '--dry-run')
