@@ -111,7 +111,7 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
 
 /** Why a reading was not taken, in words. */
 export const READING_REFUSALS = {
-  reading_below_count: 'The reading is below the count. If what is read has begun anew, send "reset": true.',
+  reading_below_count: 'The reading is below the count. If the source has started again from zero, send "reset": true.',
   count_out_of_range: DATABASE_PROBLEMS.range[1],
 }
 

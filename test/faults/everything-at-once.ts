@@ -438,7 +438,7 @@ class Everything {
     this.#done[isDeletion ? 'deletions' : 'settings']++
   }
 
-  /** Takes readings of a counter, two synchronizations at once, in any order, and again. The highest one stays, whatever comes late. */
+  /** Two synchronizations send readings of one counter in any order, some of them twice. The highest one stays, even if others come late. */
   async #takeReadings(): Promise<void> {
     const key = `/read/${randomUUID()}`
     const counter = await addressOf({ type: 'download', key })

@@ -4,8 +4,8 @@ import { fromNamesSql, type NamedSql } from '../keys/prefix.ts'
 import { type Run, rowsOf, type Selection, startsOf, type Times } from './selection.ts'
 
 /**
- * Whose rows are read: those of counters, by an SQL condition; of a type, which has rows of its own; of counters found by their names;
- * or of all counters of a type, by the indexes that have them in the order of time.
+ * Whose rows are read: those of the counters that an SQL condition selects, of a type (separate rows), of counters that are found by
+ * name, or of all counters of a type, through the indexes in order of time.
  */
 export type Whose = { counters: string } | { type: number } | { named: NamedSql } | { allOf: number }
 

@@ -37,8 +37,8 @@ export interface Sum extends Reading {
 
 /**
  * Reads the sum of a type, or of keys that `checkKeys` has checked: the total, the history and what is pending, from one snapshot, so
- * that a roll-up is seen whole or not at all. A part of the statement names no record id, so vtgate sends it whole to each shard, and
- * each has a snapshot of its own.
+ * that a roll-up is seen whole or not at all. A part of the statement names no record id, so vtgate sends the whole statement to each
+ * shard, which reads from one snapshot.
  */
 export async function readSum(db: Executor, of: SummedKeys, asked: AskedSum, ranges: number): Promise<Sum> {
   const { keys = [] } = asked
