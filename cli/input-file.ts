@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { RefusedError } from './worker-client.ts'
+import { RefusedError } from './retried.ts'
 
 /** A file to read. */
 export interface InputFile {

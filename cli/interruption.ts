@@ -1,4 +1,4 @@
-import { describeError } from './worker-client.ts'
+import { describeError } from './retried.ts'
 
 /** Returns a controller that is aborted when the process receives SIGINT or SIGTERM. */
 export function interruption(): AbortController {

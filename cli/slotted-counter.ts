@@ -11,6 +11,7 @@ const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> =
   assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],
   token: ['make a named API token', () => import('./token/token.ts')],
   import: ['add counts from a file to the counters of a running Worker', () => import('./import/import.ts')],
+  sync: ['take the downloads that GitHub or npm counted', () => import('./sync/sync.ts')],
   export: ['write the counters of a running Worker to a file', () => import('./export/export.ts')],
   replay: ['count the requests of an access log', () => import('./replay/replay.ts')],
   verify: ['check the tables of a running Worker against each other', () => import('./verify/verify.ts')],

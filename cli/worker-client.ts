@@ -1,27 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
-import pRetry, { AbortError } from 'p-retry'
 import type { KeyedType } from '../src/counters/keys/key-address.ts'
+import { MAX_WAIT, PassingError, RefusedError, retried } from './retried.ts'
 
-const RETRIES = 8
-/** The longest `Retry-After` that is obeyed, in seconds. */
-const MAX_WAIT = 120
 /** The codes of conflicts (409) that may pass. */
 const CONFLICTS_THAT_PASS = new Set(['overtaken', 'rollup_running'])
-
-/** The Worker refused a request. Sending it again would not help. */
-export class RefusedError extends Error {
-  /** The fields that are wrong, in the Worker's words. */
-  readonly errors: readonly { field: string; message: string }[]
-
-  /** The code of the Worker's problem; empty if there is none. */
-  readonly code: string
-
-  constructor(message: string, errors: readonly { field: string; message: string }[] = [], code = '') {
-    super(message)
-    this.errors = errors
-    this.code = code
-  }
-}
 
 /** Which Worker to talk to, and how. */
 export interface WorkerClientOptions {
@@ -47,7 +28,7 @@ export class WorkerClient {
 
   /** @throws {RefusedError} if a retry would not help */
   async get(path: string): Promise<string> {
-    return (await this.#send(path, {})).text
+    return (await this.#send('GET', path)).text
   }
 
   /**
@@ -57,14 +38,7 @@ export class WorkerClient {
    * @throws {RefusedError} if a retry would not help
    */
   async post(path: string, body?: unknown, idempotencyKey?: string): Promise<{ text: string; repeated: boolean }> {
-    const { text, headers } = await this.#send(path, {
-      method: 'POST',
-      headers: {
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+    const { text, headers } = await this.#send('POST', path, body, idempotencyKey)
     return { text, repeated: headers.get('Idempotent-Replayed') === 'true' }
   }
 
@@ -74,51 +48,33 @@ export class WorkerClient {
    * @throws {RefusedError} if a retry would not help
    */
   async change(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<string> {
-    const headers = { 'Idempotency-Key': crypto.randomUUID() }
-    const init =
-      body === undefined
-        ? { method, headers }
-        : { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-    return (await this.#send(path, init)).text
+    return (await this.#send(method, path, body, crypto.randomUUID())).text
   }
 
-  async #send(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }) {
-    const { url, token, signal, onRetry = console.error, deadlineMs = 30_000 } = this.#options
-    let waitSeconds = 0
-    return pRetry(
-      async () => {
-        waitSeconds = 0
-        const response = await fetch(url.replace(/\/+$/, '') + path, {
-          ...init,
-          headers: { Authorization: `Bearer ${token}`, ...init.headers },
-          signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
-        }).catch((error: unknown) => {
-          if (this.#answered || !isNobodyThere(error)) throw error
-          throw new AbortError(`nothing answers at ${url}: is \`npm start\` running, with the same PORT?`)
-        })
-        this.#answered = true
-        const text = await response.text()
-        if (response.ok) return { text, headers: response.headers }
-        const { code, detail, errors } = readProblem(text)
-        const problem = `the Worker answered ${response.status}: ${detail}`
-        const mayPass = response.status >= 500 || response.status === 429 || CONFLICTS_THAT_PASS.has(code)
-        waitSeconds = Math.min(Number(response.headers.get('Retry-After')) || 0, MAX_WAIT)
-        throw mayPass ? new Error(problem) : new AbortError(new RefusedError(problem, errors, code))
-      },
-      {
-        retries: RETRIES,
-        minTimeout: 250,
-        maxTimeout: 10_000,
-        randomize: true,
-        signal,
-        onFailedAttempt: async ({ error, retriesLeft }) => {
-          if (retriesLeft === 0) return
-          const when = waitSeconds > 0 ? ` in ${waitSeconds} s` : ''
-          onRetry(`${describeError(error)}; trying again${when} (${retriesLeft} left) …`)
-          await setTimeout(waitSeconds * 1_000, undefined, { signal })
-        },
-      },
-    )
+  #send(method: string, path: string, body?: unknown, idempotencyKey?: string) {
+    const { url, token, signal, onRetry, deadlineMs = 30_000 } = this.#options
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    }
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const attempt = async () => {
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])
+      const response = await fetch(url.replace(/\/+$/, '') + path, { ...init, signal: deadline }).catch((error) => {
+        if (this.#answered || !isNobodyThere(error)) throw error
+        throw new RefusedError(`nothing answers at ${url}: is \`npm start\` running, with the same PORT?`)
+      })
+      this.#answered = true
+      const text = await response.text()
+      if (response.ok) return { text, headers: response.headers }
+      const { code, detail, errors } = readProblem(text)
+      const problem = `the Worker answered ${response.status}: ${detail}`
+      const mayPass = response.status >= 500 || response.status === 429 || CONFLICTS_THAT_PASS.has(code)
+      if (!mayPass) throw new RefusedError(problem, code, errors)
+      throw new PassingError(problem, Math.min(Number(response.headers.get('Retry-After')) || 0, MAX_WAIT))
+    }
+    return retried(attempt, { signal, onRetry })
   }
 }
 
@@ -131,25 +87,27 @@ function isNobodyThere(error: unknown): boolean {
 /** Reads a problem document. Of any other response, the beginning of its text is the detail. */
 function readProblem(text: string): { code: string; detail: string; errors: { field: string; message: string }[] } {
   try {
-    const { code, detail, errors } = JSON.parse(text) as {
-      code?: unknown
-      detail: unknown
-      errors?: { field: string; message: string }[]
-    }
+    const { code, detail, errors } = JSON.parse(text)
     return { code: String(code ?? ''), detail: String(detail), errors: Array.isArray(errors) ? errors : [] }
   } catch {
     return { code: '', detail: text.slice(0, 200), errors: [] }
   }
 }
 
-/** The message of an error and of its cause. */
-export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  return `${error.message}${cause}`
-}
-
-/** Reads the counter types that a Worker is configured with. */
-export async function configuredTypes(worker: WorkerClient): Promise<(KeyedType & { name: string })[]> {
-  return (JSON.parse(await worker.get('/v1/status')) as { types: (KeyedType & { name: string })[] }).types
+/**
+ * Reads the counter types that a Worker is configured with.
+ *
+ * @param needed a type that must be among them
+ * @throws {RefusedError} it is not
+ */
+export async function configuredTypes(
+  worker: WorkerClient,
+  needed?: string,
+): Promise<Map<string, KeyedType & { name: string }>> {
+  const { types } = JSON.parse(await worker.get('/v1/status')) as { types: (KeyedType & { name: string })[] }
+  const named = new Map(types.map((type) => [type.name, type]))
+  if (needed === undefined || named.has(needed)) return named
+  throw new RefusedError(
+    `the Worker has no counter type "${needed}"; with --type, choose ${[...named.keys()].join(', ')}`,
+  )
 }

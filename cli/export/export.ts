@@ -5,8 +5,8 @@ import { Option, program } from 'commander'
 import { commandName } from '../command-name.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { configuredTypes, WorkerClient } from '../worker-client.ts'
-import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { configuredTypes } from '../worker-client.ts'
+import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 import { EXPORT_FORMATS, type ExportFormat } from './export-format.ts'
 import { exportPages } from './export-pages.ts'
 
@@ -51,17 +51,13 @@ const options = program.opts<{
   output?: string
 }>()
 const interrupted = interruption()
-const worker = new WorkerClient({
-  url: options.url,
-  token: options.token,
-  signal: interrupted.signal,
-})
+const worker = workerOf(options, interrupted)
 const format: ExportFormat = EXPORT_FORMATS[options.format]
 const began = Date.now()
 let rows = 0
 
 async function writeRows(write: (text: string) => Promise<void>): Promise<void> {
-  const types = options.type ?? (await configuredTypes(worker)).map(({ name }) => name)
+  const types = options.type ?? [...(await configuredTypes(worker)).keys()]
   await write(format.header)
   for await (const page of exportPages(worker, [...new Set(types)], options.by)) {
     await write(format.rows(page))

@@ -31,45 +31,30 @@ export class DailyCounts {
   }
 
   /**
-   * Adds views of a page. Its key is the one under which the page is counted.
-   *
-   * @param path the path as browsers encode it, perhaps with a query and a fragment
-   * @param host empty if the export does not tell it
-   */
-  addPath(line: number, path: string, count: bigint, day: string, host = ''): void {
-    if (host !== '') this.hosts.add(host)
-    const kept = this.#rules.query ? path : withoutQuery(path)
-    if (host !== (this.#rules.host ?? host)) this.leaveOut('other hosts', count)
-    else this.add(line, 'path', pageKey(kept), count, day)
-  }
-
-  /**
-   * Adds a count, or leaves it out if no counter can have its key.
+   * Adds views of a page under the key that the page is counted under, or leaves them out if no counter can have that key.
    *
    * @param line where the file says so
-   * @param name what the file calls a key, such as "path"
-   * @param text the key, without the prefix
-   * @param day the day (UTC), if there is one
-   * @throws {LineError} if the sum is beyond 64 bits
+   * @param path the path as browsers encode it, perhaps with a query and a fragment
+   * @param day the day (UTC)
+   * @param host empty if the export does not tell it
+   * @throws {LineError} if a sum is beyond 64 bits
    */
-  add(line: number, name: string, text: string, count: bigint, day?: string): void {
-    const { type, prefix, before } = this.#rules
+  addPath(line: number, path: string, count: bigint, day: string, host = ''): void {
+    const { type, prefix, before, query } = this.#rules
+    if (host !== '') this.hosts.add(host)
+    const text = pageKey(query ? path : withoutQuery(path))
     const key = prefix + text
     if (count === 0n) return
-    if (text === '') this.leaveOut(`without a ${name}`, count)
-    else if (key.includes('\0') || !key.isWellFormed()) this.leaveOut(`${name} is not a text`, count)
-    else if (Buffer.byteLength(key) > MAX_KEY_BYTES) this.leaveOut(`${name} longer than ${MAX_KEY_BYTES} bytes`, count)
-    else if (day !== undefined && before !== undefined && day >= before) this.leaveOut(`${before} and later`, count)
-    else this.#sum({ line, type, key, count, ...(day !== undefined && { day }) })
-  }
-
-  #sum(row: ImportRow): void {
-    const id = `${row.day ?? ''} ${row.key}`
-    const sum = this.#rows.get(id)
-    if (sum === undefined) this.#rows.set(id, row)
+    if (host !== (this.#rules.host ?? host)) this.leaveOut('other hosts', count)
+    else if (text === '') this.leaveOut('without a path', count)
+    else if (key.includes('\0') || !key.isWellFormed()) this.leaveOut('path is not a text', count)
+    else if (Buffer.byteLength(key) > MAX_KEY_BYTES) this.leaveOut(`path longer than ${MAX_KEY_BYTES} bytes`, count)
+    else if (before !== undefined && day >= before) this.leaveOut(`${before} and later`, count)
     else {
-      sum.count += row.count
-      if (!isCount(sum.count)) throw new LineError(row.line, 'the sum for this key and day must be within 64 bits')
+      const row = this.#rows.get(`${day} ${key}`) ?? { line, type, key, count: 0n, day }
+      this.#rows.set(`${day} ${key}`, row)
+      row.count += count
+      if (!isCount(row.count)) throw new LineError(line, 'the sum for this key and day must be within 64 bits')
     }
   }
 

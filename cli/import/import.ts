@@ -6,8 +6,9 @@ import { exportPages } from '../export/export-pages.ts'
 import { type InputFile, openAgain } from '../input-file.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { configuredTypes, RefusedError, WorkerClient } from '../worker-client.ts'
-import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { RefusedError } from '../retried.ts'
+import { configuredTypes } from '../worker-client.ts'
+import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 import { isDay } from './cell-values.ts'
 import { checkRows } from './check-rows.ts'
 import { importBatches } from './cut-import-batches.ts'
@@ -36,7 +37,7 @@ program
       Object.keys(OTHER_COUNTERS),
     ),
   )
-  .option('--type <type>', 'of an export: the counter type of the counts (default: page_view, of GitHub download)')
+  .option('--type <type>', 'of an export: the counter type of the counts (default: page_view)')
   .option('--prefix <text>', 'of an export: what to put in front of each key, such as a host')
   .option('--before <day>', 'of an export: leave out this day (UTC) and later ones', (day: string) => {
     if (!isDay(day)) throw new InvalidArgumentError('It must be a day from 1970-01-01 to today (UTC).')
@@ -67,10 +68,7 @@ left out is said, and which keys differ only by spelling from each other or from
 - plausible: of the zip file, imported_pages_….csv:
   unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} -
 - umami: of the zip file, website_event.csv:
-  unzip -p FILE.zip '*website_event.csv' | ${commandName('import')} -
-- github-releases: what GitHub's API answers, with all pages. The keys are TAG/NAME. The numbers have no days: a later
-  answer would add all of them again.
-  gh api --paginate 'repos/OWNER/REPO/releases?per_page=100' | ${commandName('import')} -`,
+  unzip -p FILE.zip '*website_event.csv' | ${commandName('import')} -`,
   )
   .parse()
 
@@ -95,10 +93,7 @@ const began = Date.now()
 const done = { rows: 0, repeated: 0, requests: 0, retries: 0 }
 /** The batch that is being imported: the lines of its rows, the indexes of those that are left, and the last line before it. */
 let batch: { unit: string; lines: number[]; left: Set<number>; before: number | undefined } | null = null
-const worker = new WorkerClient({
-  url: options.url,
-  token: options.token,
-  signal: interrupted.signal,
+const worker = workerOf(options, interrupted, {
   onRetry: (message) => {
     done.retries++
     console.error(message)
@@ -115,9 +110,9 @@ async function* chunksOf({ chunks, bytesRead }: InputFile): AsyncGenerator<Buffe
 
 /** Sums what the export of another tool holds, and says what it leaves out. */
 async function sumExport(name: string, text: InputText, mistakes: Mistakes): Promise<ImportRow[]> {
-  const { type: usual, read, neverImported } = OTHER_COUNTERS[name]!
+  const { read, neverImported } = OTHER_COUNTERS[name]!
   const rules = {
-    type: type ?? usual,
+    type: type ?? 'page_view',
     prefix: prefix ?? '',
     query,
     ...(before !== undefined && { before }),
@@ -208,13 +203,7 @@ try {
   const read = async function* (mistakes: Mistakes) {
     yield* sums ?? readImportRows(await text(), mistakes)
   }
-  const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
-  const unknown = sums?.find(({ type }) => !types.has(type))?.type
-  if (unknown !== undefined) {
-    throw new RefusedError(
-      `the Worker has no counter type "${unknown}"; with --type, choose ${[...types.keys()].join(', ')}`,
-    )
-  }
+  const types = await configuredTypes(worker, sums?.[0]?.type)
   const total = await mistakes.all(() => checkRows(read, types, worker, mistakes))
   if (sums !== null) await compareKeys(sums, types)
   const changed = new Mistakes()

@@ -1,4 +1,4 @@
-import { RefusedError } from '../worker-client.ts'
+import { RefusedError } from '../retried.ts'
 import { LineError } from './line-error.ts'
 
 /** The most mistakes that are listed. All are counted. */

@@ -1,5 +1,4 @@
 import type { DailyCounts } from './daily-counts.ts'
-import { readGitHubReleases } from './github-releases.ts'
 import { readGoatCounterExport } from './goatcounter-export.ts'
 import type { InputText } from './input-text.ts'
 import type { Mistakes } from './mistakes.ts'
@@ -8,8 +7,6 @@ import { readUmamiExport } from './umami-export.ts'
 
 /** A tool whose exports can be imported. */
 export interface OtherCounter {
-  /** The counter type of its counts, unless another one is wanted. */
-  type: string
   /** Its columns, or members of its JSON, by which a file is recognized: all of one list. */
   columns: readonly (readonly string[])[]
   /** Adds up what an export holds, and notes the lines that are wrong. */
@@ -21,7 +18,6 @@ export interface OtherCounter {
 /** The tools by their names in `--from`. */
 export const OTHER_COUNTERS: Readonly<Record<string, OtherCounter>> = {
   goatcounter: {
-    type: 'page_view',
     columns: [
       ['Path', 'Event', 'Bot'],
       ['id', 'path'],
@@ -31,22 +27,14 @@ export const OTHER_COUNTERS: Readonly<Record<string, OtherCounter>> = {
     neverImported: 'titles, referrers, browsers, systems, screen sizes, languages, locations and sessions',
   },
   plausible: {
-    type: 'page_view',
     columns: [['date', 'page', 'pageviews']],
     read: readPlausibleExport,
     neverImported: 'visitors, visits, host names, scroll depth and time on page',
   },
   umami: {
-    type: 'page_view',
     columns: [['url_path', 'event_type', 'created_at']],
     read: readUmamiExport,
     neverImported: 'sessions, visits, host names, queries, titles, referrers, browsers, systems, devices and locations',
-  },
-  'github-releases': {
-    type: 'download',
-    columns: [['tag_name', 'assets']],
-    read: readGitHubReleases,
-    neverImported: 'days, which GitHub does not tell, and archives of the source, which it does not count',
   },
 }
 

@@ -1,6 +1,7 @@
 import { addressOfKey, type KeyedType } from '../../src/counters/keys/key-address.ts'
 import { MAX_RANGES, rangeOf } from '../../src/counters/ranges.ts'
-import { configuredTypes, RefusedError, type WorkerClient } from '../worker-client.ts'
+import { RefusedError } from '../retried.ts'
+import { configuredTypes, type WorkerClient } from '../worker-client.ts'
 
 /** A row of an import, as `POST /v1/imports` takes it. */
 export interface ImportedCount {
@@ -60,7 +61,7 @@ export class SplitImports {
   }
 
   async #recordIds(counters: readonly ImportedCount[]): Promise<bigint[]> {
-    this.#types ??= new Map((await configuredTypes(this.#worker)).map((type) => [type.name, type]))
+    this.#types ??= await configuredTypes(this.#worker)
     const types = this.#types
     return Promise.all(counters.map(async ({ type, key }) => (await addressOfKey(types.get(type)!, key)).recordId))
   }

@@ -4,8 +4,8 @@ import { commandName } from '../command-name.ts'
 import { numberDigits } from '../exact-json.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { RefusedError, WorkerClient } from '../worker-client.ts'
-import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { RefusedError } from '../retried.ts'
+import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 
 /** Requests at the same time. Each is about one counter. */
 const MAX_AT_ONCE = 4
@@ -61,17 +61,12 @@ export async function runMove(command: MoveCommand): Promise<void> {
   const options = program.opts<Options>()
   const other = otherOption === null ? '' : (options[otherOption.at] ?? '')
   const { prefix, below, also = false, dryRun } = options
-  if (!URL.canParse(options.url)) program.error('--url must be a URL, such as https://YOUR-WORKER.')
   if ((key === undefined) === (prefix === undefined)) program.error('Name either one key or a --prefix.')
   const refusal = command.refuse?.({ other, ...(prefix !== undefined && { prefix }) })
   if (refusal) program.error(refusal)
 
   const interrupted = interruption()
-  const worker = new WorkerClient({
-    url: options.url,
-    token: options.token,
-    signal: interrupted.signal,
-  })
+  const worker = workerOf(options, interrupted)
   const otherOf = (one: string) => command.otherOf?.(one, { other, ...(prefix !== undefined && { prefix }) }) ?? other
   const addressOf = (one: string) => `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(one)}`
   const move = (one: string) => {

@@ -5,8 +5,7 @@ import { commandName } from '../command-name.ts'
 import { numberDigits } from '../exact-json.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { WorkerClient } from '../worker-client.ts'
-import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 
 /** A page of verification may read tens of thousands of rows. */
 const REQUEST_DEADLINE_MS = 90_000
@@ -41,14 +40,8 @@ program
 
 const [type, key] = program.args as [string, string]
 const options = program.opts<{ url: string; token: string; dryRun?: true }>()
-if (!URL.canParse(options.url)) program.error('--url must be a URL, such as https://YOUR-WORKER.')
 const interrupted = interruption()
-const worker = new WorkerClient({
-  url: options.url,
-  token: options.token,
-  signal: interrupted.signal,
-  deadlineMs: REQUEST_DEADLINE_MS,
-})
+const worker = workerOf(options, interrupted, { deadlineMs: REQUEST_DEADLINE_MS })
 const path = `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(key)}/repair`
 
 async function repair(dryRun: boolean, days: readonly string[]): Promise<Wrong[]> {

@@ -5,9 +5,9 @@ import { commandName } from '../command-name.ts'
 import { SplitImports } from '../import/split-imports.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
+import { RefusedError } from '../retried.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
-import { RefusedError, WorkerClient } from '../worker-client.ts'
-import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 import { openAccessLog } from './access-log.ts'
 import { type ReplayBatch, replayBatches, type Skipped } from './cut-log-batches.ts'
 import { DOWNLOADS, type ReplayRules } from './replay-rules.ts'
@@ -75,10 +75,7 @@ const interrupted = interruption()
 // Ends a read of standard input that is waiting.
 interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
-const worker = new WorkerClient({
-  url: options.url,
-  token: options.token,
-  signal: interrupted.signal,
+const worker = workerOf(options, interrupted, {
   onRetry: (message) => {
     sent.retries++
     console.error(message)

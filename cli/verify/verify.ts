@@ -4,8 +4,7 @@ import { visibleKey } from '../../src/visible-key.ts'
 import { commandName } from '../command-name.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
-import { WorkerClient } from '../worker-client.ts'
-import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 
 /** A page may read tens of thousands of rows, and reads those of a mismatch twice. */
 const REQUEST_DEADLINE_MS = 90_000
@@ -58,15 +57,8 @@ program
   .parse()
 
 const options = program.opts<{ url: string; token: string; after?: string; limit: number }>()
-if (!URL.canParse(options.url)) program.error(`--url must be a URL, such as https://YOUR-WORKER.`)
-
 const interrupted = interruption()
-const worker = new WorkerClient({
-  url: options.url,
-  token: options.token,
-  signal: interrupted.signal,
-  deadlineMs: REQUEST_DEADLINE_MS,
-})
+const worker = workerOf(options, interrupted, { deadlineMs: REQUEST_DEADLINE_MS })
 
 function pageSize(text: string): number {
   const limit = Number(text)

@@ -198,7 +198,6 @@ describe('npm run import and npm run export', () => {
   it('Exports of other counters are imported once, with their days, and the rest is said', async () => {
     const service = await startService()
     const samples = join(PROJECT, 'test/unit/cli/import/samples')
-    const releases = await Promise.all([1, 2].map((page) => readFile(join(samples, `github-releases-${page}.json`))))
     const zipped = join(folder, 'goatcounter.csv.gz')
     await writeFile(zipped, gzipSync(await readFile(join(samples, 'goatcounter-2.csv'))))
     const imports: [string[], Buffer | undefined, string][] = [
@@ -209,7 +208,6 @@ describe('npm run import and npm run export', () => {
         'Left out: 2026-10-31 and later (9), events (5).\nNever imported: titles',
       ],
       [[join(samples, 'plausible-pages.csv')], undefined, 'of plausible in 3 rows'],
-      [['-'], Buffer.concat(releases), 'Read: 42 counts of github-releases in 3 rows'],
       [[join(samples, 'goatcounter-1.csv'), '--type', 'download'], undefined, 'Left out: bots (1).'],
       [
         ['-', '--prefix', 'umami.example', '--no-query'],
@@ -220,9 +218,6 @@ describe('npm run import and npm run export', () => {
     const expected = [
       'download,/,1,2021-03-01',
       'download,/about,1,2021-03-01',
-      'download,v0.9.0/app-linux.tar.gz,5,',
-      'download,v1.1.0/app windows.zip,7,',
-      'download,v1.1.0/app-linux.tar.gz,30,',
       'page_view,/,16,2026-10-30',
       'page_view,/,5,2026-10-31',
       'page_view,/a "quoted", page,1,2026-10-31',

@@ -13,7 +13,7 @@ export interface Service {
   counts(type: string): Promise<Map<string, bigint>>
 }
 
-/** Runs import, export and replay on Workers. @param folder where they keep their state */
+/** Runs import, export, replay and sync on Workers. @param folder where they keep their state */
 export function transferCommands(folder: () => string, atEnd: Finally) {
   /** @param other a service that has the same database */
   async function startService(settings: Record<string, unknown> = {}, other?: Service): Promise<Service> {
@@ -50,7 +50,11 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
   }
 
   /** Runs a command as its npm script does, but without npm. */
-  function start(name: 'import' | 'export' | 'replay', service: Pick<Service, 'url'>, args: readonly string[]) {
+  function start(
+    name: 'import' | 'export' | 'replay' | 'sync',
+    service: Pick<Service, 'url'>,
+    args: readonly string[],
+  ) {
     const child: ChildProcess = spawn(process.execPath, [`cli/${name}/${name}.ts`, '--url', service.url, ...args], {
       cwd: PROJECT,
       env: { ...process.env, API_TOKEN: TOKEN, STATE_DIR: folder() },
@@ -71,7 +75,7 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
     return { child, ended }
   }
   async function run(
-    name: 'import' | 'export' | 'replay',
+    name: 'import' | 'export' | 'replay' | 'sync',
     service: Pick<Service, 'url'>,
     args: readonly string[],
     input?: Buffer | string,
@@ -83,7 +87,7 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
 
   /** Runs a command until it has sent a request whose answer is withheld, and something more is done. Then sends it a signal. */
   async function interrupt(
-    name: 'import' | 'export' | 'replay',
+    name: 'import' | 'export' | 'replay' | 'sync',
     proxy: WithholdingProxy,
     args: readonly string[],
     { path, nth, signal }: { path: string; nth: number; signal: NodeJS.Signals },

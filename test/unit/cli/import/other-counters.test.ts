@@ -12,8 +12,6 @@ describe('The tool that wrote a file', () => {
     ['goatcounter', 'goatcounter.jsonl'],
     ['plausible', 'plausible-pages.csv'],
     ['umami', 'umami.csv'],
-    ['github-releases', 'github-releases-1.json'],
-    ['github-releases', 'github-releases-2.json'],
   ])('is %s for %s, and the whole file is read', async (tool, name) => {
     const content = await sample(name)
     for (const size of [1, 50, 100_000]) expect(await toolThatWrote(content, size)).toBe(tool)
@@ -27,8 +25,6 @@ describe('The tool that wrote a file', () => {
     ['blank lines before the header', '\n\r\ncreated_at,event_type,url_path\n', 'umami'],
     ['a later version', '3Path,Title,Event,Bot,Date\n', 'goatcounter'],
     ['hours before paths', '{"hour":"2026-10-30T08:00:00Z","path_id":1,"count":4}\n', 'goatcounter'],
-    ['one release over several lines', '{\n  "tag_name" : "v1",\n  "assets": []\n}', 'github-releases'],
-    ['pages of releases in an array', '[[{"tag_name":"v1","assets":[]}]]', 'github-releases'],
   ])('is recognized with %s', async (_, content, tool) => {
     expect(await toolThatWrote(content)).toBe(tool)
   })

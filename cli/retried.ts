@@ -1,0 +1,67 @@
+import { setTimeout } from 'node:timers/promises'
+import pRetry, { AbortError } from 'p-retry'
+
+const RETRIES = 8
+/** The longest wait that a server may ask for, in seconds. */
+export const MAX_WAIT = 120
+
+/** A server refused a request. Sending it again would not help. */
+export class RefusedError extends Error {
+  /** The code of a Worker's problem; empty if there is none. */
+  readonly code: string
+  /** The fields that are wrong, in the Worker's words. */
+  readonly errors: readonly { field: string; message: string }[]
+
+  constructor(message: string, code = '', errors: readonly { field: string; message: string }[] = []) {
+    super(message)
+    this.code = code
+    this.errors = errors
+  }
+}
+
+/** A failure that may pass. */
+export class PassingError extends Error {
+  readonly waitSeconds: number
+
+  /** @param waitSeconds how long the server asks to wait */
+  constructor(message: string, waitSeconds = 0) {
+    super(message)
+    this.waitSeconds = waitSeconds
+  }
+}
+
+/**
+ * Sends a request until it succeeds, nine times at most.
+ *
+ * @param onRetry called before each further attempt
+ * @throws {RefusedError} at once, if an attempt does; otherwise the last error
+ */
+export function retried<T>(
+  attempt: () => Promise<T>,
+  { signal, onRetry = console.error }: { signal: AbortSignal; onRetry?: ((message: string) => void) | undefined },
+): Promise<T> {
+  const once = () =>
+    attempt().catch((error: unknown) => {
+      throw error instanceof RefusedError ? new AbortError(error) : error
+    })
+  return pRetry(once, {
+    retries: RETRIES,
+    minTimeout: 250,
+    maxTimeout: 10_000,
+    randomize: true,
+    signal,
+    onFailedAttempt: async ({ error, retriesLeft }) => {
+      if (retriesLeft === 0) return
+      const seconds = error instanceof PassingError ? error.waitSeconds : 0
+      onRetry(`${describeError(error)}; trying again${seconds > 0 ? ` in ${seconds} s` : ''} (${retriesLeft} left) …`)
+      await setTimeout(seconds * 1_000, undefined, { signal })
+    },
+  })
+}
+
+/** The message of an error and of its cause. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  return `${error.message}${cause}`
+}
