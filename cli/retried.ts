@@ -59,6 +59,12 @@ export function retried<T>(
   })
 }
 
+/** Fetches a text. The attempt is given up after `deadlineMs`. */
+export async function fetchText(url: string, init: RequestInit, signal: AbortSignal, deadlineMs = 30_000) {
+  const response = await fetch(url, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]) })
+  return { response, text: await response.text() }
+}
+
 /** The message of an error and of its cause. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,5 +1,5 @@
 import type { KeyedType } from '../src/counters/keys/key-address.ts'
-import { MAX_WAIT, PassingError, RefusedError, retried } from './retried.ts'
+import { fetchText, MAX_WAIT, PassingError, RefusedError, retried } from './retried.ts'
 
 /** The codes of conflicts (409) that may pass. */
 const CONFLICTS_THAT_PASS = new Set(['overtaken', 'rollup_running'])
@@ -52,7 +52,7 @@ export class WorkerClient {
   }
 
   #send(method: string, path: string, body?: unknown, idempotencyKey?: string) {
-    const { url, token, signal, onRetry, deadlineMs = 30_000 } = this.#options
+    const { url, token, signal, onRetry, deadlineMs } = this.#options
     const headers = {
       Authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -60,13 +60,12 @@ export class WorkerClient {
     }
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
     const attempt = async () => {
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])
-      const response = await fetch(url.replace(/\/+$/, '') + path, { ...init, signal: deadline }).catch((error) => {
+      const address = url.replace(/\/+$/, '') + path
+      const { response, text } = await fetchText(address, init, signal, deadlineMs).catch((error) => {
         if (this.#answered || !isNobodyThere(error)) throw error
         throw new RefusedError(`nothing answers at ${url}: is \`npm start\` running, with the same PORT?`)
       })
       this.#answered = true
-      const text = await response.text()
       if (response.ok) return { text, headers: response.headers }
       const { code, detail, errors } = readProblem(text)
       const problem = `the Worker answered ${response.status}: ${detail}`

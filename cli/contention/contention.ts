@@ -6,9 +6,8 @@ import { parseEnv } from 'node:util'
 import { InvalidArgumentError, program } from 'commander'
 import { connectDatabase, type DatabaseConnection } from '../database-connection.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
-import { type Deadlock, latestDeadlock } from './deadlock.ts'
 import { countersAmong, type LockFindings, lockReport } from './lock-report.ts'
-import { type LockWait, type Product, readIndexColumns, readLockTotals, readLockWaits, serverOf } from './lock-waits.ts'
+import { type LockWait, type Product, readIndexColumns, readLockWaits, serverOf } from './lock-waits.ts'
 
 /** Most waits last milliseconds, so a single sample would miss them. MariaDB refreshes its state every 100 ms. */
 const SAMPLES = 10
@@ -17,8 +16,8 @@ const PAUSE_MS = 110
 program
   .name('npm run contention --')
   .description(
-    'Shows which connections wait for locked rows: which row, for how long, and the statements on both sides. Also shows the ' +
-      'waits since the server started and the latest deadlock. It changes nothing.',
+    'Shows which connections wait for locked rows: which row, for how long, and the statements on both sides. It ' +
+      'changes nothing.',
   )
   .option('--watch <seconds>', 'repeat after so many seconds, until Ctrl-C', (text: string) => {
     const seconds = Number(text)
@@ -44,16 +43,14 @@ function databaseUrl(): string | undefined {
   return undefined
 }
 
-async function inspectLocks(db: DatabaseConnection, database: string, product: Product): Promise<LockFindings> {
+async function inspectLocks(db: DatabaseConnection, product: Product): Promise<LockFindings> {
   const began = Date.now()
   const samples = await sampleLockWaits(db, product).catch(asError)
   const seconds = (Date.now() - began) / 1_000
   const columns = await readIndexColumns(db).catch(() => new Map<string, string[]>())
   const counters = samples instanceof Error ? [] : countersAmong(samples.flat(), columns)
   const names = await readKeys(db, counters).catch(() => new Map<string, string>())
-  const totals = await readLockTotals(db).catch(asError)
-  const deadlock = await readDeadlock(db, database).catch(asError)
-  return { samples, totals, deadlock, columns, names, seconds }
+  return { samples, columns, names, seconds }
 }
 
 async function sampleLockWaits(db: DatabaseConnection, product: Product): Promise<LockWait[][]> {
@@ -63,12 +60,6 @@ async function sampleLockWaits(db: DatabaseConnection, product: Product): Promis
     samples.push(await readLockWaits(db, product))
   }
   return samples
-}
-
-async function readDeadlock(db: DatabaseConnection, database: string): Promise<Deadlock | null> {
-  const [row] = await db.execute('SHOW ENGINE INNODB STATUS')
-  if (typeof row?.Status !== 'string') throw new Error('SHOW ENGINE INNODB STATUS returned nothing')
-  return latestDeadlock(row.Status, database)
 }
 
 async function readKeys(db: DatabaseConnection, counters: readonly string[]): Promise<Map<string, string>> {
@@ -94,7 +85,7 @@ try {
   const { product, version, database } = await serverOf(db)
   for (;;) {
     console.log(`${product} ${version} at ${host}, database ${database}, ${new Date().toISOString().slice(0, 19)}Z\n`)
-    console.log(lockReport(await inspectLocks(db, database, product)))
+    console.log(lockReport(await inspectLocks(db, product)))
     if (watch === undefined) break
     console.log(`\n${'-'.repeat(60)}\n`)
     await setTimeout(watch * 1_000)

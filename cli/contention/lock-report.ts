@@ -1,13 +1,10 @@
 import { visibleKey } from '../../src/visible-key.ts'
-import type { Deadlock } from './deadlock.ts'
-import type { LockParty, LockTotals, LockWait } from './lock-waits.ts'
+import type { LockParty, LockWait } from './lock-waits.ts'
 
-/** What the server reported. An `Error` replaces a part that it did not. */
+/** What the server reported. */
 export interface LockFindings {
-  /** The lock waits at several moments. */
+  /** The lock waits at several moments, or why they are unknown. */
   samples: readonly (readonly LockWait[])[] | Error
-  totals: LockTotals | Error
-  deadlock: Deadlock | null | Error
   /** Columns of each index, by `table.index`. */
   columns: ReadonlyMap<string, readonly string[]>
   /** Keys of counters, by `record_type record_id`. */
@@ -22,7 +19,7 @@ const MAX_WAITS = 10
 
 /** Describes the findings for people who do not know the inside of a database server. */
 export function lockReport(findings: LockFindings): string {
-  return [...now(findings), '', ...hotRows(findings), '', ...since(findings), '', ...deadlock(findings)].join('\n')
+  return [...now(findings), '', ...hotRows(findings)].join('\n')
 }
 
 function now({ samples, columns, names }: LockFindings): string[] {
@@ -104,29 +101,6 @@ function advice(table: string): string {
   }
 }
 
-function since({ totals }: LockFindings): string[] {
-  if (totals instanceof Error) return [`Since the server started: ${refusal(totals)}`]
-  const { waits, averageMs, longestMs, deadlocks, timeouts, upSeconds } = totals
-  return [
-    `Since the server started, ${duration(upSeconds)} ago, in all its databases:`,
-    `  ${waits} waits for a row${waits > 0 ? `, ${averageMs} ms on average, ${longestMs} ms at most` : ''}`,
-    `  ${deadlocks ?? 'an unknown number of'} deadlocks${timeouts === null ? '' : `, ${timeouts} waits that timed out`}`,
-  ]
-}
-
-function deadlock({ deadlock }: LockFindings): string[] {
-  if (deadlock instanceof Error) return [`The latest deadlock: ${refusal(deadlock)}`]
-  if (deadlock === null) return ['The latest deadlock: none since the server started.']
-  if (!deadlock.inDatabase) return [`The latest deadlock (${deadlock.at}) was in another database.`]
-  return [
-    `The latest deadlock, ${deadlock.at}: each statement waited for a row that the other one had locked. The server rolled one back; the Worker retries it.`,
-    ...deadlock.statements.map(
-      (statement, i) => `  ${i + 1}${i + 1 === deadlock.rolledBack ? ' (rolled back)' : ''}: ${brief(statement)}`,
-    ),
-    ...(deadlock.rows.length > 0 ? [`  rows of ${deadlock.rows.join('; ')}`] : []),
-  ]
-}
-
 /** Names a row by its columns, and by the key of its counter if it belongs to one. */
 function rowName(
   { table, index, row }: LockWait,
@@ -163,10 +137,4 @@ function refusal(error: Error): string {
 function brief(statement: string): string {
   const text = statement.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
   return text.length > MAX_STATEMENT ? `${text.slice(0, MAX_STATEMENT - 1)}…` : text
-}
-
-function duration(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`
 }

@@ -94,41 +94,6 @@ export async function readLockWaits(db: DatabaseConnection, product: Product): P
   }))
 }
 
-/** The server's totals since it started, over all databases. */
-export interface LockTotals {
-  waits: number
-  averageMs: number
-  longestMs: number
-  deadlocks: number | null
-  timeouts: number | null
-  upSeconds: number
-}
-
-/** @throws {Error} if the server leaves out the counters of row locks */
-export async function readLockTotals(db: DatabaseConnection): Promise<LockTotals> {
-  const rows = await db.execute(
-    `SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'Innodb_deadlocks', 'Innodb_row_lock_waits', 'Innodb_row_lock_time_avg',
-       'Innodb_row_lock_time_max')`,
-  )
-  const status = new Map(rows.map((row) => [String(row.Variable_name).toLowerCase(), Number(row.Value)]))
-  if (!status.has('innodb_row_lock_waits')) throw new Error('SHOW GLOBAL STATUS leaves out the counters of row locks')
-  // MySQL reports deadlocks in its metrics, MariaDB in its status.
-  const metrics = await db
-    .execute(
-      `SELECT NAME AS name, COUNT AS count FROM information_schema.INNODB_METRICS WHERE NAME IN ('lock_deadlocks', 'lock_timeouts')`,
-    )
-    .catch(() => [])
-  const counted = new Map(metrics.map((row) => [String(row.name), Number(row.count)]))
-  return {
-    waits: status.get('innodb_row_lock_waits') ?? 0,
-    averageMs: status.get('innodb_row_lock_time_avg') ?? 0,
-    longestMs: status.get('innodb_row_lock_time_max') ?? 0,
-    deadlocks: status.get('innodb_deadlocks') ?? counted.get('lock_deadlocks') ?? null,
-    timeouts: counted.get('lock_timeouts') ?? null,
-    upSeconds: status.get('uptime') ?? 0,
-  }
-}
-
 /**
  * The columns of each index of the current database, by `table.index`. A secondary index ends with the columns of the
  * primary key that it does not name itself.

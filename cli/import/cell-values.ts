@@ -1,4 +1,4 @@
-import { LineError } from './line-error.ts'
+import { LineError } from './mistakes.ts'
 
 const LARGEST = 2n ** 63n - 1n
 /** RFC 3339, and what databases write. */

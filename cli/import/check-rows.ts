@@ -4,8 +4,7 @@ import { numberDigits } from '../exact-json.ts'
 import type { WorkerClient } from '../worker-client.ts'
 import { isCount } from './cell-values.ts'
 import type { ImportRow } from './import-rows.ts'
-import { LineError } from './line-error.ts'
-import { Mistakes } from './mistakes.ts'
+import { LineError, Mistakes } from './mistakes.ts'
 
 /** Reads all rows, and notes lines that are none. */
 export type ReadRows = (mistakes: Mistakes) => AsyncIterable<ImportRow> | Iterable<ImportRow>

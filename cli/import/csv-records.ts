@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { LineError } from './line-error.ts'
-import type { Mistakes } from './mistakes.ts'
+import { LineError, type Mistakes } from './mistakes.ts'
 
 /** The longest row, in bytes. A longer one has a quotation mark that was never closed. */
 const MAX_CSV_BYTES = 64 * 1024

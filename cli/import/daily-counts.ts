@@ -1,7 +1,7 @@
 import { MAX_KEY_BYTES, pageKey } from '../../src/counters/keys/key-address.ts'
 import { isCount } from './cell-values.ts'
 import type { ImportRow } from './import-rows.ts'
-import { LineError } from './line-error.ts'
+import { LineError } from './mistakes.ts'
 
 /** Which counts of an export become which rows. */
 export interface CountRules {
@@ -78,6 +78,6 @@ export function escapeDecoded(path: string): string {
 }
 
 /** A path without its query and fragment. A fragment that is a route, such as `#/about`, stays. */
-export function withoutQuery(path: string): string {
+function withoutQuery(path: string): string {
   return path.replace(/\?.*|#(?!!?\/).*/s, '')
 }

@@ -3,8 +3,7 @@ import { readCsvRecords, requireColumns } from './csv-records.ts'
 import type { DailyCounts } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
 import { type JsonObject, readJsonObjects } from './json-objects.ts'
-import { LineError } from './line-error.ts'
-import type { Mistakes } from './mistakes.ts'
+import { LineError, type Mistakes } from './mistakes.ts'
 
 /** The versions of the CSV export. They have the same columns where it matters. */
 const VERSIONS = ['1', '2']

@@ -3,8 +3,7 @@ import { dayOf, isCount } from './cell-values.ts'
 import { readCsvRecords } from './csv-records.ts'
 import type { InputText } from './input-text.ts'
 import { readJsonObjects } from './json-objects.ts'
-import { LineError } from './line-error.ts'
-import type { Mistakes } from './mistakes.ts'
+import { LineError, type Mistakes } from './mistakes.ts'
 
 const COLUMNS = ['type', 'key', 'count', 'day']
 

@@ -1,8 +1,6 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import { InvalidArgumentError, Option, program } from 'commander'
-import type { KeyedType } from '../../src/counters/keys/key-address.ts'
 import { commandName } from '../command-name.ts'
-import { exportPages } from '../export/export-pages.ts'
 import { type InputFile, openAgain } from '../input-file.ts'
 import { interruption, stopReason } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
@@ -17,7 +15,6 @@ import { type ImportRow, readImportRows } from './import-rows.ts'
 import { type InputText, readText } from './input-text.ts'
 import { Mistakes } from './mistakes.ts'
 import { OTHER_COUNTERS, toolOf } from './other-counters.ts'
-import { SimilarKeys } from './similar-keys.ts'
 import { SplitImports } from './split-imports.ts'
 
 program
@@ -61,7 +58,7 @@ The export command puts an apostrophe before a key that a spreadsheet would trea
 apostrophe before = + - @, a tab or a line break.
 
 Of an export, counts are summed for each key and day. The keys of paths are those under which the pages are counted. What is
-left out is said, and which keys differ only by spelling from each other or from counters that exist. Another --type,
+left out is said. Another --type,
 --prefix, --before, --host or --no-query makes another import, and so does an export that has grown.
 - goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
   unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} -
@@ -135,19 +132,6 @@ async function sumExport(name: string, text: InputText, mistakes: Mistakes): Pro
   return rows
 }
 
-/** Says which keys of an export differ only by spelling from each other or from counters that exist. */
-async function compareKeys(rows: readonly ImportRow[], types: ReadonlyMap<string, KeyedType>): Promise<void> {
-  const name = rows[0]?.type
-  if (name === undefined) return
-  const similar = new SimilarKeys(
-    rows.map(({ key }) => key),
-    types.get(name)!.sameKey,
-  )
-  for await (const page of exportPages(worker, [name], 'total')) for (const { key } of page) similar.compare(key)
-  const summary = similar.summary()
-  if (summary !== null) console.log(summary)
-}
-
 function summary(): string {
   const seconds = ((Date.now() - began) / 1_000).toFixed(1)
   const before = done.repeated > 0 ? `, ${done.repeated} of them had been imported before and were not added again` : ''
@@ -205,7 +189,6 @@ try {
   }
   const types = await configuredTypes(worker, sums?.[0]?.type)
   const total = await mistakes.all(() => checkRows(read, types, worker, mistakes))
-  if (sums !== null) await compareKeys(sums, types)
   const changed = new Mistakes()
   if (dryRun) console.log(`Rows that would be imported: ${total}. Nothing was changed.`)
   else if (sums === null) await importRows(read(changed), { unit: 'lines', total, changed })

@@ -1,4 +1,4 @@
-import { LineError } from './line-error.ts'
+import { LineError } from './mistakes.ts'
 
 /** Characters by which a file is recognized. */
 const BEGINNING = 64 * 1024

@@ -1,7 +1,6 @@
 import { numberDigits } from '../exact-json.ts'
 import { splitLines } from '../lines.ts'
-import { LineError } from './line-error.ts'
-import type { Mistakes } from './mistakes.ts'
+import { LineError, type Mistakes } from './mistakes.ts'
 
 /** The longest line. */
 const MAX_CHARACTERS = 64 * 1024

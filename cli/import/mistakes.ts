@@ -1,5 +1,20 @@
+import { visibleKey } from '../../src/visible-key.ts'
 import { RefusedError } from '../retried.ts'
-import { LineError } from './line-error.ts'
+
+/** A mistake on a line of a file. */
+export class LineError extends Error {
+  readonly line: number
+
+  constructor(line: number, message: string) {
+    super(`line ${line}: ${message}`)
+    this.line = line
+  }
+}
+
+/** The beginning of a text that strangers chose, for a message. */
+export function quoted(text: string): string {
+  return `"${visibleKey(text.slice(0, 100))}"`
+}
 
 /** The most mistakes that are listed. All are counted. */
 const MAX_LISTED = 50

@@ -2,8 +2,7 @@ import { dayOfTime } from './cell-values.ts'
 import { readCsvRecords, requireColumns } from './csv-records.ts'
 import { type DailyCounts, escapeDecoded } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
-import { LineError } from './line-error.ts'
-import type { Mistakes } from './mistakes.ts'
+import { LineError, type Mistakes } from './mistakes.ts'
 
 const COLUMNS = ['url_path', 'event_type', 'created_at']
 /** `EVENT_TYPE.pageView` of Umami (`src/lib/constants.ts`). */

@@ -1,16 +1,7 @@
-import { MAX_WAIT, PassingError, RefusedError } from '../retried.ts'
+import { fetchText, MAX_WAIT, PassingError, RefusedError } from '../retried.ts'
 
 /** The most releases that GitHub lists, a hundred a page. */
 const MAX_PAGES = 100
-/** Milliseconds after which an attempt is given up. */
-const DEADLINE_MS = 30_000
-
-/** The downloads of a file of a release. */
-export interface ReleaseFile {
-  /** `TAG/FILE`, the end of its address on GitHub. */
-  key: string
-  count: number
-}
 
 /** Which repository to read, and how. */
 export interface GitHubRequest {
@@ -27,24 +18,18 @@ export interface GitHubRequest {
  * Source: https://docs.github.com/en/rest/releases/releases#list-releases
  *
  * @param page from 1 on
- * @returns `isLast`: whether there are no more, or none that GitHub lists
+ * @returns `files`: `TAG/FILE`, the end of its address on GitHub, and its downloads; `isLast`: whether there are no more, or none that GitHub lists
  * @throws {RefusedError} there is no such repository, the token is wrong, or the wait for the rate limit is too long
  * @throws {PassingError} GitHub failed, or asks to wait
  */
-export async function readReleases(
-  { repository, api, token, signal }: GitHubRequest,
-  page: number,
-): Promise<{ releases: number; files: ReleaseFile[]; isLast: boolean }> {
-  const response = await fetch(`${api}/repos/${repository}/releases?per_page=100&page=${page}`, {
-    headers: {
-      Accept: 'application/vnd.github+json',
-      'X-GitHub-Api-Version': '2022-11-28',
-      'User-Agent': 'slotted-counter',
-      ...(token && { Authorization: `Bearer ${token}` }),
-    },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]),
-  })
-  const text = await response.text()
+export async function readReleases({ repository, api, token, signal }: GitHubRequest, page: number) {
+  const headers = {
+    Accept: 'application/vnd.github+json',
+    'X-GitHub-Api-Version': '2022-11-28',
+    ...(token && { Authorization: `Bearer ${token}` }),
+  }
+  const url = `${api}/repos/${repository}/releases?per_page=100&page=${page}`
+  const { response, text } = await fetchText(url, { headers }, signal)
   if (!response.ok) throw failureOf(response, text, { repository, token })
   const releases = releasesIn(text).filter(({ draft }) => !draft)
   return {
@@ -58,12 +43,7 @@ export async function readReleases(
   }
 }
 
-/** The members of a release that matter. */
-interface Release {
-  tag_name: string
-  draft: boolean
-  assets: { name: string; state: string; download_count: number }[]
-}
+type Release = { tag_name: string; draft: boolean; assets: { name: string; state: string; download_count: number }[] }
 
 /** @throws {PassingError} if the text is no list of releases, such as the page of a proxy, or cut off */
 function releasesIn(text: string): Release[] {

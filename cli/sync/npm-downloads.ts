@@ -1,7 +1,4 @@
-import { MAX_WAIT, PassingError, RefusedError } from '../retried.ts'
-
-/** Milliseconds after which an attempt is given up. */
-const DEADLINE_MS = 30_000
+import { fetchText, MAX_WAIT, PassingError, RefusedError } from '../retried.ts'
 
 /**
  * Reads the downloads of a package on a day (UTC). Source: https://github.com/npm/registry/blob/main/docs/download-counts.md
@@ -12,10 +9,7 @@ const DEADLINE_MS = 30_000
  * @throws {PassingError} npm failed, or asks to wait
  */
 export async function readDownloads(name: string, day: string, { api, signal }: { api: string; signal: AbortSignal }) {
-  const response = await fetch(`${api}/downloads/point/${day}:${day}/${name}`, {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]),
-  })
-  const text = await response.text()
+  const { response, text } = await fetchText(`${api}/downloads/point/${day}:${day}/${name}`, {}, signal)
   const problem = `npm answered ${response.status}: ${text.slice(0, 200)}`
   if (response.status === 429 || response.status >= 500) {
     throw new PassingError(problem, Math.min(Number(response.headers.get('Retry-After')) || 0, MAX_WAIT))

@@ -36,6 +36,7 @@ describe('Migrations', () => {
       'counter_history',
       'counter_periods',
       'counters',
+      'latest_files',
       'new_key_budgets',
       'rollup_state',
       'schema_version',
