@@ -124,6 +124,16 @@ CREATE TABLE IF NOT EXISTS change_keys (
   PRIMARY KEY (record_id, key_hash)
 );
 
+-- The latest files: which key a stable name of a download, such as app-latest.tgz, leads to. Rows are never deleted.
+CREATE TABLE IF NOT EXISTS latest_files (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the name, as of a key',
+  bucket SMALLINT UNSIGNED NOT NULL,
+  file VARBINARY(512) NOT NULL COMMENT 'the key of the file',
+  named_at DATETIME(3) NOT NULL COMMENT 'UTC: an older request that arrives late changes nothing',
+  PRIMARY KEY (record_type, record_id)
+);
+
 -- The state of the roll-up: a row for each range, made by the first run. Correctness does not depend on it. The lease keeps two
 -- runs from doing the same work. The cursor lets a run begin where the previous one ran out of budget, so that no counter is always
 -- last.

@@ -16,6 +16,7 @@ import { downloads } from './routes/download.ts'
 import { hit } from './routes/hit.ts'
 import { charts } from './routes/images.ts'
 import { increment, increments } from './routes/increment.ts'
+import { latest } from './routes/latest.ts'
 import { rollup, verify } from './routes/maintenance.ts'
 import { readings } from './routes/readings.ts'
 import { reference } from './routes/reference.ts'
@@ -42,6 +43,7 @@ const ROUTES = [
   repairing,
   imports,
   readings,
+  latest,
   counterHistory,
   shown,
   typeTotal,

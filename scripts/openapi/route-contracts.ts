@@ -6,6 +6,7 @@ import * as download from '../../src/routes/download.ts'
 import * as hit from '../../src/routes/hit.ts'
 import * as images from '../../src/routes/images.ts'
 import * as increment from '../../src/routes/increment.ts'
+import * as latest from '../../src/routes/latest.ts'
 import * as maintenance from '../../src/routes/maintenance.ts'
 import * as readings from '../../src/routes/readings.ts'
 import * as reference from '../../src/routes/reference.ts'
@@ -22,6 +23,7 @@ const EXPORTS = {
   ...hit,
   ...images,
   ...increment,
+  ...latest,
   ...maintenance,
   ...readings,
   ...reference,

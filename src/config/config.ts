@@ -151,7 +151,8 @@ export function readConfig(bindings: Bindings) {
   const sites = value('SITES', typeof SITES === 'string' ? SITES.split(/[\s,]+/).filter(Boolean) : SITES)
   // Without both, variables are probably missing, such as those that environments of wrangler do not inherit.
   const { COUNTERS = SITES === undefined ? undefined : DEFAULT_COUNTERS } = bindings
-  const { types, stopped, all, areWindowsMeant } = readTypes(COUNTERS, sites, mistakes)
+  const base = value('BASE_PATH') ?? ''
+  const { types, stopped, all, areWindowsMeant } = readTypes(COUNTERS, sites, base, mistakes)
   const tokens = readTokens(value('API_TOKENS'), (name) => all.some((type) => type.name === name), mistakes)
   const { idempotencyHours } = table('PRUNING')
   const { hourDays } = table('HISTORY')
@@ -167,7 +168,6 @@ export function readConfig(bindings: Bindings) {
   const longestWindow = Math.max(DEFAULT_WINDOWS.download, ...all.map(({ dedupeSeconds }) => dedupeSeconds ?? 0))
   const hidden = isMeant('PRUNING', 'idempotency_hours', idempotencyHours) ? 0 : HIDDEN_IDEMPOTENCY_HOURS
   const budgets = budgetsOf(plan, ranges)
-  value('BASE_PATH')
   const config = {
     /** `null`: no statement can be sent, because DATABASE_URL is wrong or SHARDING, without which batches could be split. */
     databaseUrl: isWrong('SHARDING') ? null : databaseUrl,

@@ -33,8 +33,12 @@ const beginning = textThat(
 )
 
 const folder = textThat(
-  'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #',
-  (value) => value.endsWith('/') && canonical(/^\/(?!\/)/.test(value) ? `http://host.invalid${value}` : value) !== null,
+  'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #; ' +
+    'or with {key} after that slash: "https://files.example.com/{key}/download"',
+  (value) => {
+    const [, base = value] = /^(.*\/)\{key\}(?:[/?.][\w./?=&%-]*)?$/.exec(value) ?? []
+    return base.endsWith('/') && canonical(/^\/(?!\/)/.test(base) ? `http://host.invalid${base}` : base) !== null
+  },
 )
 
 const NEW_KEYS_RULE = `must be "any", "known", or a list of 1 to ${MAX_PATTERNS} patterns such as "/blog/*"`

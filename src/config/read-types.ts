@@ -9,15 +9,23 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 /**
  * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them.
  * @param sites the default of `allowed_origins`
+ * @param base the base path
  * @returns `types`, those that are `stopped` with their mistakes, and `all`: both
  */
-export function readTypes(counters: unknown, sites: readonly string[], mistakes: FieldError[]) {
+export function readTypes(counters: unknown, sites: readonly string[], base: string, mistakes: FieldError[]) {
   const read = tablesOf(counters, mistakes).map(([name, table]) => readType(name, table, sites))
   for (const { type, wrong } of read) {
     const twin = read.find(({ type: other }) => other !== type && other.recordType === type.recordType)
     if (twin === undefined || type.recordType === undefined) continue
     const message = `is also that of ${twin.type.name}: every type needs its own`
     wrong.push({ field: `COUNTERS.${type.name}.record_type`, message })
+  }
+  const ofDownloads = read.map(({ type }) => `${base}/d/${type.name}/`)
+  for (const { type, wrong } of read) {
+    const path = type.redirectTo && new URL(type.redirectTo, 'http://host.invalid').pathname
+    if (!path || !ofDownloads.some((begin) => path.startsWith(begin))) continue
+    type.redirectTo = null
+    wrong.push({ field: `COUNTERS.${type.name}.redirect_to`, message: 'must not lead to /d again: it is a loop' })
   }
   const usable = new Map<string, UnlinkedType>()
   const stopped = new Map<string, readonly FieldError[]>()

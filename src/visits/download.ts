@@ -18,11 +18,14 @@ export function asksForPart(header = ''): boolean {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it searches for
 const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 
+/** Where the key stands in a `redirect_to` that goes on after it. */
+export const KEY_PLACE = '{key}'
+
 /**
  * The address of a download: its key, a path, below the base of its type. A key that could lead out of the base or to another
  * host, however encoded, is refused: empty segments except the last one (a folder), `.` and `..`, backslashes, control
  * characters.
- * @param base a URL, or a path on this host, that ends in a slash
+ * @param base a URL, or a path on this host, that ends in a slash or has `{key}` after one
  * @param key the decoded key
  * @returns a URL, or a path on this host; `null` if the key is refused
  */
@@ -32,5 +35,6 @@ export function destinationOf(base: string, key: string): string | null {
   const folder = segments.length > 1 && segments.at(-1) === ''
   const names = folder ? segments.slice(0, -1) : segments
   if (names.some((name) => name === '' || name === '.' || name === '..')) return null
-  return base + segments.map(encodeURIComponent).join('/')
+  const path = segments.map(encodeURIComponent).join('/')
+  return base.includes(KEY_PLACE) ? base.replace(KEY_PLACE, () => path) : base + path
 }

@@ -18,6 +18,7 @@ const TABLES = [
   'rollup_state',
   'visitor_salts',
   'change_keys',
+  'latest_files',
   'background_runs',
   'new_key_budgets',
 ]

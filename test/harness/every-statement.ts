@@ -42,6 +42,8 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO counter_periods … SELECT': 'list + single shard',
   'INSERT IGNORE INTO counters': 'list',
   'INSERT INTO background_runs': 'list',
+  'INSERT INTO latest_files': 'list',
+  'SELECT file FROM latest_files': 'single shard',
   'INSERT IGNORE INTO visitor_salts': 'list',
   'INSERT IGNORE INTO new_key_budgets': 'list',
   'INSERT INTO counter_adjustments': 'list',
@@ -138,7 +140,7 @@ export function statementOf(sql: string): string {
 /** The types of the counters below. */
 const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-  download: { record_type: 2 },
+  download: { record_type: 2, redirect_to: '/files/' },
   release: { record_type: 4, prefixes: ['app-'] },
   few: { record_type: 8, allowed_origins: ['*'], new_keys_per_minute: 1 },
   // Filled below, so that their plans are those of large types.
@@ -197,6 +199,7 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     for (let i = 0; i < 2; i++) await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 6 }, key)
     const readings = [...keys, '/a'].map((key) => ({ type: 'page_view', key, count: 1_000 }))
     expect((await worker.api('POST', '/v1/readings', { readings })).status).toBe(200)
+    expect((await worker.api('PUT', '/v1/latest/download/latest', { file: 'a.zip' })).status).toBe(200)
     await moves(worker, ['page_view'], 60)
     await moves(worker, ['article', 'reader'], 20)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))

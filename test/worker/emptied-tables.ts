@@ -9,6 +9,7 @@ const TABLES = [
   'counter_periods',
   'counter_adjustments',
   'change_keys',
+  'latest_files',
   'type_history',
   'new_key_budgets',
   'visitor_salts',

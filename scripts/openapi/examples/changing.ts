@@ -69,6 +69,21 @@ export const CHANGING_EXAMPLES: ExamplesOf<'Changing'> = {
       answer: exampleInvalid('readings.0.type', 'is not a configured counter type'),
     },
   },
+  setLatest: {
+    release: {
+      summary: 'A new version',
+      params: { type: 'download', key: 'app-latest.tgz' },
+      body: { file: 'v1.3.0/app.tgz' },
+      answer: { type: 'download', key: 'app-latest.tgz', file: 'v1.3.0/app.tgz' },
+    },
+    notAName: {
+      summary: 'A key that is a file',
+      params: { type: 'download', key: 'app.tgz' },
+      body: { file: 'v1.3.0/app.tgz' },
+      status: 422,
+      answer: exampleInvalid('key', 'must contain the word "latest": all other keys are files'),
+    },
+  },
   import: {
     oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
     again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },

@@ -175,11 +175,34 @@ describe('redirect_to', () => {
     ...['', files, `${files}/dist`, `${files}/?file=`, `${files}/#/`, `${files}/a/../b/`, files.toUpperCase(), '/a b/'],
     ...'files.example.com/ files/ ftp://a.example/ javascript:/ data:/ //a.example/ /\\a.example/ /a/../'.split(' '),
     ...['https://*.example.com/', 1, null, true],
+    ...[
+      `${files}/{key}x`,
+      `${files}/a{key}/`,
+      `${files}/{key}/{key}`,
+      `${files}/?f={key}`,
+      '{key}',
+      `${files}/{key}#a`,
+    ],
   ])('refuses %j', (base) => {
     expect(typeProblems({ redirect_to: base })).toEqual([
       expect.stringContaining('COUNTERS.page_view.redirect_to must be the folder of the files'),
     ])
   })
+
+  it.each(['', '/download', '?raw=1', '.sig'])('may go on after the key: %j', (rest) => {
+    for (const base of [`${files}/dist/`, '/files/'])
+      expect(typeProblems({ redirect_to: `${base}{key}${rest}` })).toEqual([])
+  })
+
+  it.each(['/d/page_view/', 'https://counter.example/d/page_view/', '/d/page_view/a/{key}/b'])(
+    'refuses the loop %s',
+    (redirect_to) => {
+      expect(typeProblems({ redirect_to })).toEqual([
+        'COUNTERS.page_view.redirect_to must not lead to /d again: it is a loop',
+      ])
+      expect(typeProblems({ redirect_to: '/d/other/' })).toEqual([])
+    },
+  )
 })
 
 describe('new_keys', () => {

@@ -20,6 +20,12 @@ describe('the URL of a download', () => {
     for (const base of BASES) expect(destinationOf(base, key)).toBe(base + path)
   })
 
+  it('has the key where the base says so', () => {
+    expect(destinationOf('https://a.example/{key}/download?x=1', "v1/$& $'.zip")).toBe(
+      "https://a.example/v1/%24%26%20%24'.zip/download?x=1",
+    )
+  })
+
   it.each([
     '',
     ...'/ /etc/passwd //evil.example a//b a// . .. a/../b ../a a/.. a/./b \\\\evil.example a\\..\\b'.split(' '),
