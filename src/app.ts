@@ -9,7 +9,7 @@ import { isolateOf } from './isolate.ts'
 import { badges, countingBadges } from './routes/badge.ts'
 import { deletion, imports, merging, renaming, repairing, set } from './routes/changes.ts'
 import { check } from './routes/check.ts'
-import { exports, search, top } from './routes/counter-lists.ts'
+import { compare, exports, search, top } from './routes/counter-lists.ts'
 import { counter, counterHistory, counters, typeHistory, typeTotal } from './routes/counters.ts'
 import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/download.ts'
@@ -49,6 +49,7 @@ const ROUTES = [
   typeTotal,
   typeHistory,
   top,
+  compare,
   search,
   exports,
   status,

@@ -134,16 +134,13 @@ export const prefixField = () =>
     'The beginning of the keys. Without a token, it must be one of the type’s `prefixes`. Default: all keys.',
   )
 
-const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
-
 export const counterQuery = () => ({ consistency: consistency() })
-export const countersQuery = () => ({
-  key: described(
-    v.pipe(v.array(v.string(), KEYS_RULE), v.minLength(1, KEYS_RULE), v.maxLength(MAX_READ, KEYS_RULE)),
-    'A key. Repeat the parameter for each key: `?key=a&key=b`.',
-  ),
-  consistency: consistency(),
-})
+export function keysField(most: number) {
+  const rule = `must be given 1 to ${most} times: ?key=a&key=b`
+  const keys = v.pipe(v.array(v.string(), rule), v.minLength(1, rule), v.maxLength(most, rule))
+  return described(keys, 'A key. Repeat the parameter for each key: `?key=a&key=b`.')
+}
+export const countersQuery = () => ({ key: keysField(MAX_READ), consistency: consistency() })
 export const totalQuery = () => ({ prefix: prefixField(), consistency: consistency() })
 
 const time = () => v.union([dateField(TIME_RULE), instant], TIME_RULE)

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
-import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
+import { DAY_MS, dayText, monthsLater, startOf } from '../counters/calendar.ts'
+import { counterId } from '../counters/counter-address.ts'
+import { MAX_AGE_DAYS, MAX_COMPARED, readByAge } from '../counters/history/read-by-age.ts'
 import { selectionOf } from '../counters/history/selection.ts'
 import { exportCounts } from '../counters/read/export.ts'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
@@ -13,6 +15,7 @@ import {
   choice,
   consistencyFields,
   dateField,
+  keysField,
   limitField,
   nextField,
   prefixField,
@@ -21,8 +24,9 @@ import {
 import { DATABASE } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
+import { counterOfKey } from '../service/named-counters.ts'
 import { MAX_TOP, readTop } from '../service/ranking.ts'
-import { saidOf } from '../service/read.ts'
+import { readKept, saidOf } from '../service/read.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
@@ -122,6 +126,54 @@ function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPe
   const end = period === 'month' ? monthsLater(start, 1) : start + (period === 'week' ? 7 : 1) * DAY_MS
   return { period, start, end }
 }
+
+const compareRoute = route('get', '/v1/compare/{type}', 'read-unless-public', {
+  query: () => ({ key: keysField(MAX_COMPARED) }),
+})
+
+export const compareCountersContract = () =>
+  operation(compareRoute, {
+    id: 'compare',
+    tag: 'Reading',
+    summary: 'Compare counters by age',
+    description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases lie over each other. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
+    answers: ok(
+      'The counters, in the order of the keys.',
+      namedObject('Comparison', {
+        type: v.string(),
+        counters: v.array(
+          v.strictObject({
+            key: v.string(),
+            first: described(
+              v.nullable(v.pipe(v.string(), v.isoDate())),
+              'The first day; null if nothing was counted.',
+            ),
+            counts: described(v.array(count), 'Of the first day, the second one, and so on.'),
+          }),
+        ),
+        ...consistencyFields('rolled'),
+      }),
+    ),
+    problems: DATABASE,
+  })
+
+export const compare = publicReading<typeof compareCountersContract>(
+  compareRoute,
+  async (c, { caller, type, query }) => {
+    await limitReading(c, READINGS)
+    const named = await Promise.all(
+      query.key.map((key, index) => counterOfKey(caller.isolate.addresses, type, key, `key.${index}`)),
+    )
+    const question = ['compare', ...named.map(counterId)]
+    const { value, asOf } = await readKept(caller, question, () => readByAge(caller.db, named, Date.now()))
+    const counters = value.map((byAge, index) => ({
+      key: query.key[index]!,
+      first: byAge && dayText(byAge.first),
+      counts: byAge?.counts ?? [],
+    }))
+    return { answer: { type: type.name, counters, ...saidOf('rolled', asOf) }, maxAge: MAX_AGE }
+  },
+)
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({

@@ -92,6 +92,7 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, REPLACE(h.period_start, ' ', 'T'), h.range_lane) … h.range_lane > … ORDER BY":
     'all shards',
   'SELECT holder, cursor_record_type': 'list',
+  '(SELECT 0 AS nth, CAST(period_start AS CHAR) AS day': 'single shard',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
     '3 × all shards',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
@@ -190,6 +191,7 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     }
     for (const query of ['', '?period=day', '?period=month&date=2026-01-01', '?period=day&date=2026-01-01&limit=100']) {
       await worker.fetch(`/v1/top/page_view${query}`)
+      await worker.fetch('/v1/compare/page_view?key=/a&key=/b')
     }
     for (const query of ['', '?prefix=key-59', '?prefix=key-59&after=key-599&limit=100']) {
       await worker.api('GET', `/v1/search/page_view${query}`)

@@ -93,6 +93,28 @@ export const READING_EXAMPLES: ExamplesOf<'Reading'> = {
       answer: [0, 0, null],
     },
   },
+  compare: {
+    releases: {
+      summary: 'Two files, of which one was never counted',
+      params: { type: 'page_view' },
+      query: { key: ['/blog/hello', '/never'] },
+      answer: {
+        type: 'page_view',
+        counters: [
+          { key: '/blog/hello', first: '2026-11-18', counts: [4, 0, 6] },
+          { key: '/never', first: null, counts: [] },
+        ],
+        consistency: 'rolled',
+      },
+    },
+    emptyKey: {
+      summary: 'An empty key',
+      params: { type: 'page_view' },
+      query: { key: ['/a', ''] },
+      status: 422,
+      answer: exampleInvalid('key.1', 'must not be empty'),
+    },
+  },
   top: {
     january: {
       summary: 'A past month',
