@@ -29,6 +29,12 @@ const { metafile } = await build({
   metafile: true,
 })
 
+// What npm links. An old Node.js cannot read the rest: it says so, as in a clone, which also runs TypeScript.
+const check = await readFile(join(PROJECT, 'local/node-version.cjs'), 'utf8')
+const ofPackage = check.replace('minor < 18', 'minor < 13').replace(/^\/\/.*\n/gm, '')
+const bin = `#!/usr/bin/env node\n${ofPackage}import('./slotted-counter.js')\n`
+await writeFile(join(outdir, 'slotted-counter.cjs'), bin, { mode: 0o755 })
+
 const packages = Object.keys(metafile.inputs).flatMap((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [])
 const licenses = [...new Set(packages)].sort().map(async (path) => {
   const [name] = (await readdir(join(PROJECT, path))).filter((file) => /^licen[cs]e/i.test(file))

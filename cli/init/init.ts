@@ -1,20 +1,31 @@
-// `slotted-counter init`: writes a Worker of one's own, which mounts the package.
+// `npm run init`: writes a Worker of one's own, which mounts the package, or upgrades it.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { program } from 'commander'
+import { VERSION } from '../../src/generated.ts'
 import { commandName } from '../command-name.ts'
 import { type Answers, readAnswers, WrongAnswers } from './answers.ts'
+import { upgraded, vendorPackage } from './vendored-package.ts'
 import { workerFiles } from './worker-files.ts'
 
 program
   .name(commandName('init'))
-  .description('Writes a Worker that counts: its settings, its entry and a README. Asks for what no option says.')
-  .argument('<directory>', 'a new or empty folder')
+  .description(
+    'Writes a Worker that counts: its settings, its entry, a README and the package. Asks for what no option says. Again, with the ' +
+      'same folder: replaces the package by this version.',
+  )
+  .argument('<directory>', 'a new or empty folder, or one that this command has written')
   .option('--name <name>', 'name of the Worker (default: that of the folder)')
   .option('--sites <sites>', 'sites whose pages count, such as "https://blog.example, https://shop.example"')
   .option('--downloads <url>', 'folder of your downloads, such as https://files.example.com/dist/ (default: none)')
   .option('--plan <plan>', 'Workers plan of your Cloudflare account: free or paid (default: free)')
+  .addHelpText(
+    'after',
+    `
+To deploy, you need a Cloudflare account (free) and a PlanetScale database (from $39 a month). To count on this machine, you
+need neither.`,
+  )
   .parse()
 
 const [directory = ''] = program.args
@@ -22,13 +33,24 @@ const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
   if (error.code === 'ENOENT') return []
   return program.error(`${directory} cannot be used: ${error.message}`)
 })
-if (found.length > 0) program.error(`${directory} is not empty. Name a new folder.`)
+if (found.length > 0) {
+  const file = join(directory, 'package.json')
+  const upgrade = await upgraded(file, () => vendorPackage(directory))
+  if (upgrade === null) program.error(`${directory} is not empty. Name a new folder.`)
+  await writeFile(file, upgrade)
+  console.log(`The package is now version ${VERSION}. Next: npm install, and API_TOKEN=… npm run deploy`)
+  process.exit()
+}
 
 const terminal = process.stdin.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : null
-const defaults = { name: basename(resolve(directory)), plan: 'free' }
+const name = basename(resolve(directory))
+  .toLowerCase()
+  .replaceAll(/[^a-z0-9]+/g, '-')
+const defaults = { name, plan: 'free' }
 try {
   const ask = terminal && ((question: string) => terminal.question(question))
-  const files = await workerFiles(await readAnswers(program.opts<Partial<Answers>>(), defaults, ask))
+  const answers = await readAnswers(program.opts<Partial<Answers>>(), defaults, ask)
+  const files = await workerFiles(answers, await vendorPackage(directory))
   for (const [path, text] of files) {
     const file = join(directory, path)
     await mkdir(dirname(file), { recursive: true })

@@ -1,26 +1,21 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Answers } from './answers.ts'
+import { packagesBeside, ROOT } from './vendored-package.ts'
 
-/** The package, or a clone: what it deploys itself is the template. */
-const ROOT = dirname(createRequire(import.meta.url).resolve('slotted-counter/package.json'))
+/** The documents of the package, as a Worker's own files name them. */
+const DOCS = 'node_modules/slotted-counter/docs/'
 
-/** What package.json of this version says, as far as a Worker that uses it needs it. */
-interface OwnPackage {
-  version: string
-  repository: { url: string }
-  devDependencies: Record<'hono' | 'wrangler', string>
-}
-
-/** The files of a Worker that mounts the package and nothing else: their texts by path. */
-export async function workerFiles(answers: Answers): Promise<Map<string, string>> {
-  const [settings, entry, own] = await Promise.all(
-    ['wrangler.toml', 'src/index.ts', 'package.json'].map((path) => readFile(join(ROOT, path), 'utf8')),
+/**
+ * The files of a Worker that mounts the package and nothing else: their texts by path.
+ *
+ * @param dependency the package, as `vendorPackage` says
+ */
+export async function workerFiles(answers: Answers, dependency: string): Promise<Map<string, string>> {
+  const [settings, entry] = await Promise.all(
+    ['wrangler.toml', 'src/index.ts'].map((path) => readFile(join(ROOT, path), 'utf8')),
   )
-  const { version, repository, devDependencies } = JSON.parse(own!) as OwnPackage
-  const home = repository.url.replace(/^git\+|\.git$/g, '')
-  const { hono, wrangler } = devDependencies
+  const { hono, wrangler, node } = await packagesBeside()
   const packageJson = {
     name: answers.name,
     private: true,
@@ -30,23 +25,23 @@ export async function workerFiles(answers: Answers): Promise<Map<string, string>
       check: 'slotted-counter check',
       deploy: 'slotted-counter deploy',
     },
-    dependencies: { hono: `^${hono}`, 'slotted-counter': `>=${version} <1` },
-    // Exactly: it must know the compatibility date.
-    devDependencies: { wrangler },
-    allowScripts: { esbuild: true, workerd: true },
+    dependencies: { hono, 'slotted-counter': dependency },
+    // Its own Node.js, as the project has: an older one may be installed.
+    devDependencies: { node, wrangler },
+    allowScripts: { esbuild: true, node: true, workerd: true },
   }
   return new Map([
-    ['wrangler.toml', settingsOf(settings!, answers, `${home}/blob/main/docs/`)],
+    ['wrangler.toml', settingsOf(settings!, answers)],
     ['src/index.ts', replaced(entry!, './slotted-counter.ts', 'slotted-counter')],
     ['package.json', `${JSON.stringify(packageJson, null, 2)}\n`],
     ['.dev.vars', '# For this machine only: what you sign in with under `npm run dev`.\nAPI_TOKEN="local"\n'],
     ['.gitignore', 'node_modules/\n.local/\n.wrangler/\n.dev.vars*\n'],
-    ['README.md', readme(answers, home)],
+    ['README.md', readme(answers)],
   ])
 }
 
 /** The shipped settings with the answers, and with queues: they are left out only because of the deploy button's form. */
-function settingsOf(shipped: string, { name, sites, downloads, plan }: Answers, docs: string): string {
+function settingsOf(shipped: string, { name, sites, downloads, plan }: Answers): string {
   const changes: [from: string | RegExp, to: string][] = [
     [/# Makes src\/generated[\s\S]*?\n\n/, ''],
     ['"dist/public"', '"node_modules/slotted-counter/dist/public"'],
@@ -61,7 +56,7 @@ function settingsOf(shipped: string, { name, sites, downloads, plan }: Answers, 
     changes.push([/redirect_to = ".*"/, `redirect_to = ${JSON.stringify(downloads)}`])
     tables.push('[vars.COUNTERS.page_view]', '[vars.COUNTERS.download]')
   }
-  const named = shipped.replaceAll('slotted-counter', name).replaceAll('docs/', docs)
+  const named = shipped.replaceAll('slotted-counter', name).replaceAll('docs/', DOCS)
   return tables.reduce(
     uncommented,
     changes.reduce((text, [from, to]) => replaced(text, from, to), named),
@@ -83,10 +78,10 @@ function uncommented(text: string, header: string): string {
   return replaced(text, table, table.replaceAll(/^# /gm, ''))
 }
 
-function readme({ name, sites }: Answers, home: string): string {
+function readme({ name, sites }: Answers): string {
   return `# ${name}
 
-Counts the pages of ${sites} with [Slotted Counter](${home}#readme). After \`npm install\`:
+Counts the pages of ${sites} with Slotted Counter. After \`npm install\`:
 
 \`\`\`sh
 npm run dev      # counts on this machine, with a real local database
@@ -94,7 +89,10 @@ npm run check    # names every mistake in wrangler.toml, with its line
 npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 \`\`\`
 
-\`wrangler.toml\` has [the settings](${home}/blob/main/docs/configuration.md). \`npm update\` fetches a new version, which
-\`API_TOKEN=… npm run deploy\` then deploys, with its tables; the [changelog](${home}/blob/main/CHANGELOG.md) says what else you must do.
+To deploy, you need a Cloudflare account (free) and a PlanetScale database (from $39 a month).
+
+\`wrangler.toml\` has the settings, which \`${DOCS}configuration.md\` explains. To upgrade, run \`npm run init -- FOLDER\` in a newer clone
+of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here; its CHANGELOG.md says what else you
+must do.
 `
 }

@@ -22,11 +22,11 @@ export function ownWorkerOfFile(name: string) {
     folder: '',
     /** When `init` began: milliseconds of `performance.now()`. */
     began: 0,
-    /** Installs a file of the package: until it is on npm, it comes from there. */
-    install: (file: string) => run('npm', ['install', '--no-audit', '--no-fund', file], { cwd: worker.folder, env }),
-    init() {
-      const command = ['slotted-counter', 'init', 'my-counter', '--sites', 'https://blog.example']
-      const args = ['exec', '--yes', `--package=${worker.packed}`, '--', ...command]
+    install: () => run('npm', ['install', '--no-audit', '--no-fund'], { cwd: worker.folder, env }),
+    /** Writes the Worker, or upgrades it. @param packed the package whose `init` it is */
+    init(packed?: string) {
+      const command = ['slotted-counter', 'init', 'my counter', '--sites', 'https://blog.example']
+      const args = ['exec', '--yes', `--package=${packed ?? worker.packed}`, '--', ...command]
       return run('npm', args, { cwd: dirname(worker.folder), env })
     },
     script: (name: string, more: NodeJS.ProcessEnv = {}) =>
@@ -36,10 +36,10 @@ export function ownWorkerOfFile(name: string) {
     const empty = join(inject('scratch'), name)
     await mkdir(empty)
     worker.packed = await packedPackage()
-    worker.folder = join(empty, 'my-counter')
+    worker.folder = join(empty, 'my counter')
     worker.began = performance.now()
     expect((await worker.init()).stdout).toContain('npm run dev')
-    await worker.install(worker.packed)
+    await worker.install()
   }, 300_000)
   return worker
 }

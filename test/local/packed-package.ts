@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
@@ -7,11 +7,12 @@ import { PROJECT } from '../../local/project-root.ts'
 
 const run = promisify(execFile)
 
-/** Packs the package into a folder, as it would be published. @returns the path of the file */
+/** Packs the package, as `npm run init` does in a clone. @returns the path of the file */
 export async function packPackage(folder: string): Promise<string> {
-  // What `prepack` does; the test run has built the rest.
-  for (const script of ['types', 'build:package']) await run('npm', ['run', '-s', script], { cwd: PROJECT })
-  return pack(PROJECT, folder)
+  const worker = join(folder, 'of a clone')
+  await run('npm', ['run', '-s', 'init', '--', worker, '--sites', 'https://blog.example'], { cwd: PROJECT })
+  const [name] = await readdir(join(worker, 'vendor'))
+  return join(worker, 'vendor', name!)
 }
 
 /** The path of the packed package, the same for all files of a test run. */
@@ -32,11 +33,6 @@ export async function packNextVersion(packed: string): Promise<string> {
   const table = 'CREATE TABLE IF NOT EXISTS next_version (\n  id INT NOT NULL,\n  PRIMARY KEY (id)\n)'
   const migration = { name: '9999_next_version.sql', statements: [table] }
   await appendFile(join(root, 'dist/package/src/generated.js'), `\nMIGRATIONS.push(${JSON.stringify(migration)})\n`)
-  return pack(root, next)
-}
-
-async function pack(root: string, folder: string): Promise<string> {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
-  const { stdout } = await run('npm', args, { cwd: root })
-  return join(folder, (JSON.parse(stdout) as [{ filename: string }])[0].filename)
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', next], { cwd: root })
+  return join(next, (JSON.parse(stdout) as [{ filename: string }])[0].filename)
 }

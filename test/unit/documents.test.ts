@@ -68,7 +68,7 @@ describe('the documents', () => {
   })
 
   it('name npm scripts that exist, here or in a Worker that init writes', async () => {
-    const written = await workerFiles({ name: 'mine', sites: 'https://blog.example', downloads: '', plan: 'free' })
+    const written = await workerFiles({ name: 'mine', sites: 'https://blog.example', downloads: '', plan: 'free' }, '')
     const scripts = [read('package.json'), written.get('package.json')!].flatMap((text) =>
       Object.keys((JSON.parse(text) as { scripts: object }).scripts),
     )

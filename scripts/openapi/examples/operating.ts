@@ -3,7 +3,7 @@ import type { Status } from '../../../src/service/status.ts'
 import { type ExamplesOf, exampleNoCounter } from '../example.ts'
 
 const CAUGHT_UP: Status = {
-  version: '0.2.0',
+  version: '0.1.0',
   healthy: true,
   problems: [],
   pendingSlots: 3,

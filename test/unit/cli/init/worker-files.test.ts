@@ -6,14 +6,15 @@ import { wrongSettings } from '../../../../cli/check/wrong-settings.ts'
 import { workerFiles } from '../../../../cli/init/worker-files.ts'
 import { PROJECT } from '../../../../local/project-root.ts'
 import { DEFAULT_COUNTERS } from '../../../../src/config/read-types.ts'
-import { VERSION } from '../../../../src/generated.ts'
+
+const VENDORED = 'file:vendor/slotted-counter-0.1.0-0123abcd.tgz'
 
 // Where wrangler is found.
 const folder = mkdtempSync(join(PROJECT, 'node_modules/.init-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 async function settingsOf(downloads: string) {
-  const files = await workerFiles({ name: 'mine', sites: 'https://blog.example', downloads, plan: 'paid' })
+  const files = await workerFiles({ name: 'mine', sites: 'https://blog.example', downloads, plan: 'paid' }, VENDORED)
   const file = join(folder, 'wrangler.toml')
   writeFileSync(file, files.get('wrangler.toml')!)
   expect(wrongSettings(file)).toEqual([])
@@ -49,11 +50,11 @@ describe('The files of init', () => {
     })
   })
 
-  it('mount the package in its own version, and keep secrets out of Git', async () => {
+  it('mount the package that they bring, and keep secrets out of Git', async () => {
     const { files } = await settingsOf('')
     expect(files.get('src/index.ts')).toContain("from 'slotted-counter'")
     const { dependencies } = JSON.parse(files.get('package.json')!) as { dependencies: Record<string, string> }
-    expect(dependencies['slotted-counter']).toBe(`>=${VERSION} <1`)
+    expect(dependencies['slotted-counter']).toBe(VENDORED)
     expect(files.get('.gitignore')!.split('\n')).toContain('.dev.vars*')
   })
 })
