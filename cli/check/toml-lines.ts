@@ -44,6 +44,8 @@ export function readToml(text: string): TomlFile {
 function noteLines(node: AST.TOMLNode, path: readonly string[], lines: Map<string, number>): void {
   const note = (to: readonly string[]) => {
     const id = to.join(SEPARATOR)
+    // An object that has it as a member has another prototype instead.
+    if (to.includes('__proto__')) throw new TomlSyntaxError('nothing can be called __proto__', node.loc.start.line)
     // A table may be continued further down.
     if (!lines.has(id)) lines.set(id, node.loc.start.line)
   }

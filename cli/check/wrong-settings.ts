@@ -4,15 +4,13 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig, SETTING_NAMES } from '../../src/config/config.ts'
 import type { FieldError } from '../../src/schemas.ts'
 import { readToml, type TomlFile, TomlSyntaxError } from './toml-lines.ts'
+import { type BoundResources, similarName, wrongBindings } from './wrong-bindings.ts'
 
 /** Secrets are not in the file, so right ones take their place. */
 export const SECRETS = { DATABASE_URL: 'https://user:password@host.example', API_TOKEN: 'a-token-of-the-owner' }
 
 /** What wrangler.toml names, as far as settings depend on it. */
-interface Deployment {
-  vars?: Record<string, unknown>
-  queues?: { producers?: { binding: string }[] }
-  ratelimits?: { name: string }[]
+interface Deployment extends BoundResources {
   triggers?: { crons?: string[] }
   env?: Record<string, Deployment>
 }
@@ -44,7 +42,8 @@ export function wrongSettings(file: string, isMounted = false): string[] {
   }
 }
 
-interface Mistake {
+/** What is wrong, and where. */
+export interface Mistake {
   path: readonly string[]
   said: string
 }
@@ -54,13 +53,14 @@ function mistakesIn(file: string, { value }: TomlFile, isMounted: boolean): Mist
   const names = unknownNames(file, value).map((path) => {
     return { path, said: `${path.join('.')} is not known to wrangler. A name belongs to the [table] above it.` }
   })
+  const inherited = { triggers: whole.triggers, assets: whole.assets }
   const inEnvironments = Object.entries(whole.env ?? {}).flatMap(([name, environment]) =>
-    inDeployment({ triggers: whole.triggers, ...environment } as Deployment, ['env', name], isMounted),
+    inDeployment(file, { ...inherited, ...environment } as Deployment, ['env', name], isMounted),
   )
-  return [...names, ...inDeployment(whole, [], isMounted), ...inEnvironments]
+  return [...names, ...inDeployment(file, whole, [], isMounted), ...inEnvironments]
 }
 
-function inDeployment(deployment: Deployment, at: readonly string[], isMounted: boolean): Mistake[] {
+function inDeployment(file: string, deployment: Deployment, at: readonly string[], isMounted: boolean): Mistake[] {
   const { vars = {}, queues, ratelimits = [], triggers } = deployment
   const unbound = () => {
     throw new Error('This only takes the place of a binding.')
@@ -80,7 +80,8 @@ function inDeployment(deployment: Deployment, at: readonly string[], isMounted: 
     return { path: [...at, 'vars', ...field.split('.')], said: `${field} ${message}` }
   }
   const others = Object.keys(vars).filter((name) => !SETTING_NAMES.includes(name))
-  const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: 'is not known here' }))
+  const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: `is not known here${hint(field)}` }))
+  const bound = wrongBindings(file, deployment, isMounted).map(({ path, said }) => ({ path: [...at, ...path], said }))
   const missing = [ROLL_UP_CRON, PRUNING_CRON].filter((cron) => !(triggers?.crons ?? []).includes(cron))
   const withoutTrigger = isMounted
     ? []
@@ -88,7 +89,12 @@ function inDeployment(deployment: Deployment, at: readonly string[], isMounted: 
         path: [...at, 'triggers', 'crons'],
         said: `triggers.crons lacks "${cron}", so that task would never run`,
       }))
-  return [...mistakes.map(inVars), ...unknown, ...withoutTrigger]
+  return [...mistakes.map(inVars), ...unknown, ...withoutTrigger, ...bound]
+}
+
+function hint(field: string): string {
+  const meant = similarName(field, SETTING_NAMES)
+  return meant === undefined ? '' : `: did you mean ${meant}?`
 }
 
 /** The parts of JSON Schema that wrangler's own schema of its file has, as far as they say which names exist. */

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { OWN_PATHS } from '../../../../cli/check/wrong-bindings.ts'
 import { wrongSettings } from '../../../../cli/check/wrong-settings.ts'
 import { PROJECT } from '../../../../local/project-root.ts'
 import { areApart, RIGHT, WRONG_SETTINGS, withWrong } from '../../../harness/wrong-settings.ts'
@@ -11,10 +12,18 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const file = join(folder, 'wrangler.toml')
 const TRIGGERS = '[triggers]\ncrons = ["* * * * *", "*/2 * * * *"]\n'
+mkdirSync(join(folder, 'public/counter'), { recursive: true })
+for (const path of ['slotted.js', 'counter/slotted.js']) writeFileSync(join(folder, 'public', path), '')
+const filesOf = (base: string) => `
+[assets]
+directory = "public"
+binding = "ASSETS"
+run_worker_first = ${JSON.stringify(OWN_PATHS.map((path) => base + path))}
+`
 
 /** What is wrong in a file, without the folder. */
-function check(text: string, isMounted = false): string[] {
-  writeFileSync(file, text)
+function check(text: string, isMounted = false, base = ''): string[] {
+  writeFileSync(file, /^\[assets\]|= \[1/m.test(text) || isMounted ? text : `${text}\n${filesOf(base)}`)
   const found = wrongSettings(file, isMounted)
   for (const line of found) expect(line.startsWith(`${relative(process.cwd(), file)}:`)).toBe(true)
   return found.map((line) => line.slice(line.indexOf('wrangler.toml:')))
@@ -64,7 +73,7 @@ describe('check', () => {
 
   it('names a variable that the counter does not know, unless it is mounted beside others', () => {
     const { text } = written({ ...RIGHT, COUNTER: {} })
-    expect(check(text)).toEqual([expect.stringMatching(/: COUNTER is not known here$/)])
+    expect(check(text)).toEqual([expect.stringMatching(/: COUNTER is not known here: did you mean COUNTERS\?$/)])
     expect(check(text, true)).toEqual([])
   })
 
@@ -75,13 +84,69 @@ describe('check', () => {
   })
 
   it('reads bindings, inline tables, dotted keys and lists over several lines', () => {
-    const queue = '[[queues.producers]]\nbinding = "BATCHES"\nqueue = "b"\n'
+    const queue = '[[queues.producers]]\nbinding = "BATCHES"\n'
     const types = 'vars.COUNTERS.a = { record_type = 1, slots = 0 }\nvars.COUNTERS.b.record_type = 2\n'
     const list = '[vars.EXCLUDE]\nnetworks = [\n  "203.0.113.7",\n  "home",\n]\n'
     expect(check(types + TRIGGERS + queue + list)).toEqual([
       expect.stringMatching(/^wrangler\.toml:1: COUNTERS\.a\.slots must/),
-      expect.stringMatching(/^wrangler\.toml:11: EXCLUDE\.networks\.1 must/),
+      expect.stringMatching(/^wrangler\.toml:10: EXCLUDE\.networks\.1 must/),
     ])
+  })
+
+  const LIMIT = (name: string, more: string) => `[[ratelimits]]\nname = "${name}"\n${more}\n`
+  const QUEUES = `[[queues.producers]]
+binding = "BATCHES"
+queue = "b"
+[[queues.producers]]
+binding = "DEAD_BATCHES"
+queue = "dead"
+`
+  const CONSUMER = '[[queues.consumers]]\nqueue = "b"\ndead_letter_queue = "dead"\n'
+
+  it.each<[what: string, text: string, line: number, said: RegExp]>([
+    ['no files', '[assets]', 3, /assets\.binding must be "ASSETS"/],
+    ['another binding', filesOf('').replace('"ASSETS"', '"FILES"'), 6, /assets\.binding must be "ASSETS"/],
+    ['another folder', filesOf('').replace('"public"', '"none"'), 5, /assets\.directory has no \/slotted\.js/],
+    [
+      'a path that the Worker does not see',
+      filesOf('').replace('"/v1/*",', ''),
+      7,
+      /run_worker_first lacks "\/v1\/\*"/,
+    ],
+    ['an unknown limit', LIMIT('VISITORS', 'namespace_id = "1"'), 4, /ratelimits\.0\.name must be one of/],
+    ['another period', LIMIT('VISITOR_LIMIT', 'simple = { limit = 9, period = 30 }'), 5, /period must be 10 or 60/],
+    ['a limit of 0', LIMIT('VISITOR_LIMIT', 'simple = { limit = 0, period = 60 }'), 5, /limit must be at least 1/],
+    [
+      'a namespace twice',
+      LIMIT('VISITOR_LIMIT', 'namespace_id = "1"') + LIMIT('READER_LIMIT', 'namespace_id = "1"'),
+      8,
+      /namespace_id is also that of VISITOR_LIMIT/,
+    ],
+    ['a queue without a consumer', QUEUES, 5, /queues\.producers\.0\.queue has no \[\[queues\.consumers/],
+    [
+      'another dead-letter queue',
+      QUEUES + CONSUMER.replace('"dead"', '"x"'),
+      11,
+      /must be the queue of DEAD_BATCHES, "dead"/,
+    ],
+    ['a secret', '[vars]\nAPI_TOKEN = "a-token-of-the-owner"', 4, /API_TOKEN is a secret: remove it here/],
+    ['__proto__', '[vars.COUNTERS.__proto__]\nrecord_type = 1', 3, /nothing can be called __proto__/],
+  ])('names %s, which would stop counting, with its line', (_, text, line, said) => {
+    const lines = check(`${TRIGGERS}${text}\n${/^\[vars/.test(text) ? '' : '[vars]\n'}SITES = "https://a.example"\n`)
+    expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^wrangler.toml:${line}: .*${said.source}`)))
+  })
+
+  it('finds nothing wrong in queues, limits and files of a base path that fit together', () => {
+    const limits = LIMIT('VISITOR_LIMIT', 'namespace_id = "1"\nsimple = { limit = 9, period = 10 }')
+    const vars = '[vars]\nSITES = "https://a.example"\nBASE_PATH = "/counter"\n'
+    expect(check(TRIGGERS + QUEUES + CONSUMER + limits + vars, false, '/counter')).toEqual([])
+    const elsewhere = check(TRIGGERS + vars.replace('/counter', '/other'), false, '/other')
+    expect(elsewhere).toEqual([expect.stringMatching(/has no \/other\/slotted\.js: run .*--base-path \/other/)])
+  })
+
+  it('knows the paths that the Worker ships with', () => {
+    const shipped = readFileSync(join(PROJECT, 'wrangler.toml'), 'utf8')
+    expect(shipped).toContain(`run_worker_first = [${OWN_PATHS.map((path) => `"${path}"`).join(', ')}]`)
   })
 
   it('reads the variables of each environment', () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
@@ -12,6 +12,9 @@ const VENDORED = 'file:vendor/slotted-counter-0.1.0-0123abcd.tgz'
 // Where wrangler is found.
 const folder = mkdtempSync(join(PROJECT, 'node_modules/.init-'))
 afterAll(() => rmSync(folder, { recursive: true }))
+const ofBrowsers = join(folder, 'node_modules/slotted-counter/dist/public')
+mkdirSync(ofBrowsers, { recursive: true })
+writeFileSync(join(ofBrowsers, 'slotted.js'), '')
 
 async function settingsOf(downloads: string) {
   const files = await workerFiles({ name: 'mine', sites: 'https://blog.example', downloads, plan: 'paid' }, VENDORED)
