@@ -3,7 +3,8 @@ import { startOf } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { hash64 } from '../ids.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToTotals, fitsTotal, outOfRange } from '../ledger/totals.ts'
+import { sumOfCounts } from '../ledger/slots.ts'
+import { addToTotals, checkTotals } from '../ledger/totals.ts'
 import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
@@ -49,8 +50,8 @@ export async function importCounts(
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
       const changes = imports.map((counter) => {
-        const { version, total } = locked(counter) ?? { version: null, total: 0n }
-        if (!fitsTotal(counter.amount) || !fitsTotal(total + counter.amount)) throw outOfRange()
+        const { version, total } = locked(counter)
+        checkTotals(counter.amount, total + counter.amount)
         return { ...counter, version }
       })
       // The lock order of roll-ups: totals, days, types.
@@ -67,10 +68,7 @@ export async function importCounts(
   return outcome === 'done' ? 'imported' : 'repeated'
 }
 
-/**
- * Where the key of an import may be stored: at the first record id of its range. With other ranges, before or in another isolate, that
- * range is larger or smaller, but the smallest record id is in it.
- */
+/** Where the key of an import may be stored, whatever the number of ranges was: at the start of the range of the least record id. */
 function keyPlaces(least: bigint): bigint[] {
   const places = new Set<bigint>()
   for (let ranges = 1; ranges <= MAX_RANGES; ranges *= 2) places.add(boundsOf(rangeOf(least, ranges), ranges).first)
@@ -87,11 +85,10 @@ function contentsOf(rows: readonly ImportRow[]): string {
 
 /** What to add to each counter. `undated`: the part of `amount` without a day */
 function sumByCounter(rows: readonly ImportRow[]) {
-  const sumOf = (some: readonly ImportRow[]) => some.reduce((sum, { count }) => sum + count, 0n)
   const imports = [...Map.groupBy(rows, ({ counter }) => counterId(counter)).values()].map((ofCounter) => ({
     ...ofCounter[0]!.counter,
-    amount: sumOf(ofCounter),
-    undated: sumOf(ofCounter.filter(({ day }) => day === null)),
+    amount: sumOfCounts(ofCounter),
+    undated: sumOfCounts(ofCounter.filter(({ day }) => day === null)),
     days: ofCounter.flatMap(({ day, count }) => (day === null ? [] : { at: day, amount: count })),
   }))
   return imports.sort(byPrimaryKey)

@@ -44,7 +44,7 @@ export async function repairCounter(
     counters: [counter],
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
-      if (locked(counter) === null) throw new ChangeRefused('no_such_counter')
+      if (locked(counter).version === null) throw new ChangeRefused('no_such_counter')
       ofCounter = await counterMismatches(transaction, counter, firstDay)
       if (dryRun) return
       const history = new HistoryAddition(laneOf(db, counter))

@@ -1,9 +1,8 @@
 import type { Database } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../counter-address.ts'
 import { counterListsSql, placeOf } from '../counters-sql.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToSlots, type PendingSlot, subtractionsOf } from '../ledger/slots.ts'
+import { addToSlots, slotOf, subtractionsOf, sumOfCounts } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { type ChangeKey, ChangeRefused, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
@@ -36,8 +35,7 @@ export async function takeReadings(
   readings: readonly CountReading[],
   { key, at }: { key: ChangeKey | null; at: Date },
 ): Promise<TakenReading[] | 'repeated'> {
-  const places = new Map(readings.map(({ counter }) => [counterId(counter), counter]))
-  const counters = [...places.values()].sort(byPrimaryKey)
+  const counters = distinct(readings.map(({ counter }) => counter)).sort(byPrimaryKey)
   let taken: TakenReading[] = []
   const outcome = await makeChange(db, {
     key,
@@ -52,14 +50,12 @@ export async function takeReadings(
       if (rows.length > MAX_TAKEN_SLOTS) throw new ChangeRefused('too_many_pending')
       const slots = Map.groupBy(rows, (row) => counterId(placeOf(row)))
       const books = counters.map((counter) => {
-        const { version, total, gone } = locked(counter) ?? { version: null, total: 0n, gone: true }
-        const found = (slots.get(counterId(counter)) ?? []).map(
-          (row): PendingSlot => ({ slot: toBigInt(row.slot), count: toBigInt(row.count) }),
-        )
-        const pending = found.reduce((sum, { count }) => sum + count, 0n)
+        const { version, total, gone } = locked(counter)
+        const found = (slots.get(counterId(counter)) ?? []).map(slotOf)
+        const pending = sumOfCounts(found)
+        const book = { version, total, pending, count: total + pending, slots: found }
         // A counter that does not exist is made, even by a reading of 0.
-        const book = { version, total, pending, count: total + pending, slots: found, isGone: gone }
-        return { ...counter, ...book, booked: 0n, adjusted: 0n, isChanged: false }
+        return { ...counter, ...book, booked: 0n, adjusted: 0n, isGone: gone, isChanged: false }
       })
       const bookOf = new Map(books.map((book) => [counterId(book), book]))
       taken = readings.map(({ counter, count, reset }): TakenReading => {
@@ -80,12 +76,10 @@ export async function takeReadings(
       const totals = changed.map(({ count, total, ...book }) => ({ ...book, amount: count - total, rolledUpAt: at }))
       await addToTotals(transaction, totals)
       const history = new HistoryAddition(laneOf(db, counters[0]!))
-      const amounts = changed.map((book) => ({ ...book, amount: book.pending + book.booked }))
-      history.add(amounts, at)
-      const adjustments = changed
-        .map((book) => ({ ...book, amount: book.adjusted }))
-        .filter(({ amount }) => amount !== 0n)
-      history.adjust(adjustments, { kind: 'set', at })
+      const counted = changed.map((book) => ({ ...book, amount: book.pending + book.booked }))
+      history.add(counted, at)
+      const adjusted = changed.map((book) => ({ ...book, amount: book.adjusted })).filter(({ amount }) => amount !== 0n)
+      history.adjust(adjusted, { kind: 'set', at })
       await history.send(transaction)
       await addToSlots(transaction, subtractionsOf(changed))
     },
