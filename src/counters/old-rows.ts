@@ -31,7 +31,7 @@ export function leastExpiryStatements(ranges: number): number {
   return 2 * (1 + ranges)
 }
 
-/** How long the history keeps hours, and the bounds of one run, whose statements include those of pruning. */
+/** How long the history keeps hours, and the bounds of one run. */
 export interface ExpiryOptions extends RunBudgets {
   /** Of older days, only the sum remains. */
   hourDays: number
@@ -75,14 +75,10 @@ export async function expireHours(database: Database, options: ExpiryOptions) {
 
 /** Each by primary key: MariaDB may otherwise go by the time, through all hours that began then. */
 function hoursOfCountersSql(hours: readonly OldRow[]): string {
-  const counters = hours.map(([start, type, recordId]) => ({
-    recordType: Number(type),
-    recordId: BigInt(recordId!),
-    start,
-  }))
-  const conditions = [...Map.groupBy(counters, ({ start }) => start)].flatMap(([start, begun]) =>
-    counterListsSql(begun).map((list) => `(${list} AND period_start = '${start}')`),
-  )
+  const conditions = [...Map.groupBy(hours, ([start]) => start)].flatMap(([start, begun]) => {
+    const counters = begun.map((row) => ({ recordType: Number(row[1]), recordId: idOf(row) }))
+    return counterListsSql(counters).map((list) => `(${list} AND period_start = '${start}')`)
+  })
   return `(${conditions.join(' OR ')})`
 }
 
@@ -106,7 +102,7 @@ interface OldRows {
 
 /**
  * Deletes old rows page by page, one kind after another. Rows are read without locks and then deleted by primary key: a range delete
- * would lock the gaps that writers insert into. The next run deletes what this one leaves.
+ * would lock the gaps that writers insert into.
  * @returns `kept`: the rows that the condition excludes; `stoppedBy`: the budget that ended the run before its work was done
  */
 async function deleteOldRows(
@@ -126,10 +122,9 @@ async function deleteOldRows(
       const page: Awaited<ReturnType<typeof readPage>> = await readPage(db, kind, after, pageRows)
       const old = page.filter(({ mayGo }) => mayGo).map(({ row }) => row)
       const parts = [...Map.groupBy(old, (row) => rangeOf(idOf(row), database.ranges)).values()]
-      const counts = await Promise.all(
-        parts.map((part) => db.execute(`DELETE ${kind.deletion(part)} AND ${bucketsSql(part.map(idOf))}`)),
-      )
-      deleted += counts.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0)
+      const deletions = parts.map((part) => `DELETE ${kind.deletion(part)} AND ${bucketsSql(part.map(idOf))}`)
+      const results = await Promise.all(deletions.map((deletion) => db.execute(deletion)))
+      for (const { rowsAffected } of results) deleted += rowsAffected
       kept += page.length - old.length
       if (page.length < pageRows) return null
       after = page.at(-1)!.row

@@ -51,11 +51,10 @@ export async function readRanking(
   }
   const select = async (columns: string, from: string) => {
     const { rows } = await db.execute(`SELECT ${columns} ${from} ORDER BY count DESC, record_id DESC LIMIT ${limit}`)
-    return rows
-      .map(({ record_id, name, count }): RankedCounter => {
-        return { recordType, recordId: toBigInt(record_id), name: toText(name ?? ''), count: toBigInt(count) }
-      })
-      .filter(({ count }) => count > 0n)
+    const counters = rows.map(({ record_id, name, count }): RankedCounter => {
+      return { recordType, recordId: toBigInt(record_id), name: toText(name ?? ''), count: toBigInt(count) }
+    })
+    return counters.filter(({ count }) => count > 0n)
   }
   if (period === null) {
     const keys = isType
@@ -86,12 +85,8 @@ export async function readRanking(
 }
 
 /** Counts at most the most rows, each range by itself. @throws {TooManyKeys} */
-async function checkRows(
-  { ranges, execute }: Database,
-  parts: readonly { from: string }[],
-  asked: number,
-): Promise<void> {
-  const most = ranges === 1 ? asked : Math.min(asked, ranges * MAX_ROWS_OF_RANGE)
+async function checkRows({ ranges, execute }: Database, parts: readonly { from: string }[], maxRows: number) {
+  const most = ranges === 1 ? maxRows : Math.min(maxRows, ranges * MAX_ROWS_OF_RANGE)
   const counting = Array.from({ length: ranges }, async (_, range) => {
     const within = rangeSql('h', range, ranges)
     const selects = parts.map(({ from }) => `(SELECT 1 ${from} ${within} LIMIT ${Math.ceil(most / ranges)}, 1)`)
