@@ -7,8 +7,8 @@ const SIGNED_LIMIT = 2n ** 63n
 
 /**
  * SQL conditions that together select counters: one for each type and half of the ids.
- * - vtgate merges the SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they are adjacent and have the
- *   same list of buckets (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
+ * - vtgate merges adjacent SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they have the same list of buckets
+ *   (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
  * - MariaDB uses no index for a list of numbers below and above 2^63, and would read all counters of the type.
  * @param counters each counter once
  * @param table as for `idsSql`
@@ -99,7 +99,7 @@ const MAX_PASSED_OVER = 64
 
 /**
  * SQL of one counter's pending count: a column, and where it is from. Reading rows side by side takes a third of the time that the
- * index `pending` takes, but only the index passes over empty slots. So it is used if there are many of them. At most
+ * index `pending` takes, but only the index passes over empty slots, so it is used if there are many. At most
  * `most + 2 * MAX_PASSED_OVER + 2` rows are read, and the pending ones once more to count them.
  * @param most above so many slots the count is NULL
  */
@@ -113,14 +113,4 @@ export function pendingOfOneSql(counter: CounterPlace, most: number): { column: 
     column: `IF(COUNT(*) = 0, ${sum('PRIMARY')}, ${sum('pending')})`,
     from: `(SELECT slot FROM ${slots('pending', 0)} LIMIT ${MAX_PASSED_OVER}, 1) AS many`,
   }
-}
-
-/**
- * SQL of a column: the same for the counter of `counters AS n`, of which there may be several. vtgate keeps it within its
- * statement, because it names the bucket of the row.
- */
-export function boundedPendingSql(most: number): string {
-  const slots = `slotted_counters AS s FORCE INDEX (pending)
-        WHERE s.pending = 1 AND ${sameCounterSql('s', 'n')}`
-  return `IF((SELECT 1 FROM ${slots} LIMIT ${most}, 1) IS NULL, (SELECT COALESCE(SUM(s.count), 0) FROM ${slots}), NULL)`
 }

@@ -16,7 +16,7 @@ interface Answer {
 /** What identifies a question. */
 export type Question = readonly (string | number | boolean | null)[]
 
-export interface AnswerOptions<Value> {
+interface AnswerOptions<Value> {
   /** For how long an answer is kept, and the reading of one is joined. 0: the answer is read after the call. */
   keptMs: number
   read: () => Promise<Value>
@@ -26,8 +26,7 @@ export interface AnswerOptions<Value> {
 
 /**
  * Shares answers among an isolate's requests under the rules of `SharedWork`: those that arrive while a question is being asked,
- * or for some time after that, get the same answer. Of each question, one reading is in flight. Another request takes over a
- * reading that falls silent.
+ * or for some time after that, get the same answer. Another request takes over a reading that falls silent.
  */
 export class KeptAnswers {
   readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
@@ -71,12 +70,11 @@ export class KeptAnswers {
   }
 
   async #read(question: string, read: () => Promise<unknown>, waitUntil: WaitUntil): Promise<Answer> {
-    const now = Date.now()
-    const answer: Answer = { askedAt: now, outcome: null }
+    const answer: Answer = { askedAt: Date.now(), outcome: null }
     this.#answers.set(question, answer)
     const reading = read().then(
       (value) => {
-        this.#work.took(Date.now() - now)
+        this.#work.took(Date.now() - answer.askedAt)
         answer.outcome = { value }
       },
       (error: unknown) => {
@@ -89,10 +87,7 @@ export class KeptAnswers {
   }
 }
 
-/**
- * Whether an answer may be given: it is being read, or is not too old. Errors are not kept, but that there are too many keys is:
- * finding it reads as many rows.
- */
+/** Whether an answer may be given: it is being read, or is not too old. Of errors only `TooManyKeys`, which takes as many rows. */
 function isFresh({ askedAt, outcome }: Answer, keptMs: number): boolean {
   const age = Date.now() - askedAt
   const isKept = outcome !== null && ('value' in outcome || outcome.error instanceof TooManyKeys)
