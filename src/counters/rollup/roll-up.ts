@@ -1,4 +1,4 @@
-import { type CountedDatabase, countStatements, type Database, type Executor } from '../../database/database.ts'
+import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toBigInt } from '../../database/values.ts'
 import { acquireLease, releaseLease, type StoppedBy } from '../background-runs.ts'
@@ -94,7 +94,12 @@ export async function rollUp(database: Database, options: RollUpOptions) {
 export type RollUpSummary = Awaited<ReturnType<typeof rollUp>>
 
 /** Admits pages of several ranges, a few at once, until a budget is spent. Ranges that wait get their turns in order. */
-function pageGate(db: CountedDatabase, ranges: number, { maxStatements, maxSeconds }: RollUpOptions, began: number) {
+function pageGate(
+  db: { readonly sent: number },
+  ranges: number,
+  { maxStatements, maxSeconds }: RollUpOptions,
+  began: number,
+) {
   let spent: StoppedBy | null = null
   let underWay = 0
   let left = Promise.withResolvers<void>()
