@@ -55,9 +55,8 @@ interface FoundMismatch {
 }
 
 /**
- * Reads how the last run of each task ended (`stoppedBy` is `null`: all work was done; a task without a run is missing), the
- * batches that died, when a whole round of verification last agreed (`null`: none did, or a mismatch was found since), and what
- * was found since.
+ * Reads how the last run of each task ended (`stoppedBy` is `null`: all work was done; a task without a run is missing), the batches that
+ * died, when a whole round of verification last agreed (`null`: none did, or a mismatch was found since), and what was found since.
  */
 export async function readRuns(db: Executor) {
   const { rows } = await db.execute(

@@ -54,10 +54,7 @@ export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date):
   return rangeBetween(by, zone, begin, end)
 }
 
-/**
- * Finds the periods between two instants, in milliseconds since 1970.
- * @param begin default: `DEFAULT_POINTS` before the end
- */
+/** Finds the periods between two instants, in milliseconds since 1970. @param begin default: `DEFAULT_POINTS` before the end */
 export function rangeBetween(by: HistoryUnit, zone: TimeZone, begin: number | undefined, end: number): HistoryRange {
   const at = begin ?? end - 1
   // Dates are midnights in UTC: only `zone` knows when they begin.

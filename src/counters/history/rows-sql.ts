@@ -96,9 +96,8 @@ const PACKED_BY = {
 }
 
 /**
- * SELECTs that read the counts of selections in few rows, because each row takes time: a row has a day's hours, the days of half a
- * month, or the months of a year. Its text has up to 936 bytes (a count, up to 30 digits); a server cuts it after 1,024
- * (`group_concat_max_len`).
+ * SELECTs that read the counts of selections in few rows, because each row takes time: a row has a day's hours, the days of half a month,
+ * or the months of a year. Its text has up to 936 bytes (a count, up to 30 digits); a server cuts it after 1,024 (`group_concat_max_len`).
  * @param id the column by which rows are grouped, and which each row names; those of lanes have `ALL_LANES` there
  */
 export function packedRowsSql(

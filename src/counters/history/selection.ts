@@ -87,10 +87,7 @@ export function selectionsOf({ by, zone, edges }: HistoryRange): Selection[] {
   })
 }
 
-/**
- * The rows to read for selections, each once: runs by unit, in the order of time.
- * @param hoursFrom earlier hours are left out
- */
+/** The rows to read for selections, each once: runs by unit, in the order of time. @param hoursFrom earlier hours are left out */
 export function rowsOf(selections: readonly Selection[], hoursFrom: number): Map<CalendarPeriod, Times[]> {
   const rows = new Map<CalendarPeriod, Times[]>()
   for (const [unit, runs] of Map.groupBy(selections.flat(), ({ unit }) => unit)) {

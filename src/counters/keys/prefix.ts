@@ -26,10 +26,7 @@ export class TooManyKeys extends Error {
 /** Rows read of each key beside those that are added up. */
 export const ROWS_OF_KEY = 5
 
-/**
- * Checks that there are few enough keys. Of a prefix, that reads at most `MAX_NAMES` index entries.
- * @throws {TooManyKeys}
- */
+/** Checks that there are few enough keys. Of a prefix, that reads at most `MAX_NAMES` index entries. @throws {TooManyKeys} */
 export async function checkKeys(
   db: Executor,
   of: SummedKeys,

@@ -163,10 +163,9 @@ export interface CountOptions {
 }
 
 /**
- * Waits for some time, or until a ticket is counted. Every request relies on its own timer. The leader wakes one whose response is
- * ready sooner: that makes a busy isolate half as fast again. Only such a one, because the code that follows may run in the
- * leader's context (seen with workerd 1.20260918 from 16 connections on), where I/O is refused, responses with a body included,
- * and where timers never fire.
+ * Waits for some time, or until a ticket is counted. Every request relies on its own timer. The leader wakes one whose response is ready
+ * sooner: that makes a busy isolate half as fast again. Only such a one, because the code that follows may run in the leader's context
+ * (seen with workerd 1.20260918 from 16 connections on), where I/O is refused, responses with a body included, and where timers never fire.
  */
 export async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
   if (!answerReady) return pause(milliseconds)
