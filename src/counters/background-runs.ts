@@ -105,10 +105,10 @@ interface RollUpState {
 const STOPPED_BY = `IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${endSql('interruption')}, stopped_by)`
 
 /**
- * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take. The clock
- * may have been set back: a lease that ends later than one taken now is free too. Correctness does not depend on it.
+ * Takes the lease of a range if it is free. It expires, in case its run dies. A lease that ends later than one taken now is free too:
+ * the clock was set back. Correctness does not depend on it.
  * @param holder a random number that identifies this run
- * @returns the state afterwards, whose `holder` tells whether this run has the lease, and how long the shorter statement took
+ * @returns the state afterwards, with the `holder` of the lease, and how long the shorter statement took
  */
 export async function acquireLease(db: Executor, rangeStart: bigint, holder: bigint, seconds: number) {
   const began = Date.now()
@@ -157,8 +157,7 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
 }
 
 /**
- * Releases the lease and stores the state for the next run, unless another run has taken the lease. Stored times never go back:
- * a run may end after one that was scheduled later.
+ * Stores the state for the next run, unless another one has taken the lease. Stored times never go back: runs may end in another order.
  * @param end `cursor`: where the next run starts; `caughtUp`: whether all that was pending when this run began has been rolled up
  */
 export async function releaseLease(

@@ -6,13 +6,11 @@ import { type CounterPlace, counterId } from './counter-address.ts'
 const SIGNED_LIMIT = 2n ** 63n
 
 /**
- * SQL conditions that together select counters: one for each type and half of the ids.
+ * SQL conditions that together select counters, each once: one for each type and half of the ids.
  * - vtgate merges adjacent SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they have the same list of buckets
  *   (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
  * - MariaDB uses no index for a list of numbers below and above 2^63, and would read all counters of the type.
- * @param counters each counter once
- * @param table as for `idsSql`
- * @param index that the statement is forced to use, if it is not the primary key
+ * @param table as for `idsSql` @param index that the statement is forced to use, if it is not the primary key
  */
 export function counterListsSql(counters: readonly CounterPlace[], table = '', index?: 'pending'): string[] {
   const halves = Map.groupBy(counters, ({ recordType, recordId }) => `${recordType} ${recordId < SIGNED_LIMIT}`)

@@ -1,9 +1,8 @@
 const encoder = new TextEncoder()
 
 /**
- * The 64-bit hash that identifies a text in the database: the first 8 bytes of its SHA-256. Cryptographic, because keys come
- * from strangers, who must not find two keys for one counter. Among a hundred million keys, a collision has a chance of 1 in
- * 3,700 (birthday bound, n² / 2⁶⁵).
+ * The 64-bit hash that identifies a text in the database: the first 8 bytes of its SHA-256, because strangers must not find two keys
+ * for one counter. Among a hundred million keys, a collision has a chance of 1 in 3,700 (birthday bound, n² / 2⁶⁵).
  */
 export async function hash64(text: string): Promise<bigint> {
   const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text))

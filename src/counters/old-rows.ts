@@ -101,8 +101,8 @@ interface OldRows {
 }
 
 /**
- * Deletes old rows page by page, one kind after another. Rows are read without locks and then deleted by primary key: a range delete
- * would lock the gaps that writers insert into.
+ * Deletes old rows page by page. They are read without locks and deleted by primary key: a range would lock gaps that writers insert
+ * into.
  * @returns `kept`: the rows that the condition excludes; `stoppedBy`: the budget that ended the run before its work was done
  */
 async function deleteOldRows(

@@ -36,9 +36,8 @@ interface SharedReadsOptions<Value> {
 }
 
 /**
- * Answers the reads of an isolate's requests with few queries, each of one range, and so of one shard. A read must see everything
- * that was acknowledged before it began, so it never uses a query that was sent before it arrived. Reads that arrive while queries
- * are in flight share the next one. An idle isolate queries at once.
+ * Answers the reads of an isolate's requests with few queries, each of one range, and so of one shard. A read must see what was
+ * acknowledged before it began, so it never uses a query sent before. Reads that arrive while queries are in flight share the next one.
  */
 export class SharedReads<Value> {
   readonly ranges: readonly RangeReads<Value>[]
@@ -49,10 +48,8 @@ export class SharedReads<Value> {
   }
 
   /**
-   * Reads counters, in the order given, as they are at an instant after the call.
-   * @param counters at most `maxCounters`, of any types
+   * Reads counters of any types, in the order given, as they are at an instant after the call. @throws {Overloaded}
    * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
-   * @throws {Overloaded} if too many requests wait
    */
   async read(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<Value[]> {
     const ranges = this.ranges.length

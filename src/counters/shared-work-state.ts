@@ -38,8 +38,7 @@ export class SharedWork {
 
   /**
    * Only requests for several items are refused for the number of items: otherwise a few of them would keep out all others.
-   * @param items rows or counters that the request waits for
-   * @throws {Overloaded} if it may not wait
+   * @param items rows or counters that the request waits for @throws {Overloaded} if it may not wait
    */
   admit(items: number): void {
     if (this.waiting >= MAX_REQUESTS) throw new Overloaded()

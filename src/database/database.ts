@@ -83,9 +83,8 @@ export const FIRST_SELECT = /^[\s(]*SELECT\b/
 const NOT_CONSOLIDATED = '/*vt+ CONSOLIDATOR=disabled */'
 
 /**
- * Fetches with a time-out that includes the body: the driver has none. Returns only what the driver uses: another Response object
- * would double the cost. The timer is cleared, unlike that of `AbortSignal.timeout`: workerd allows 10,000 timers at a time, which
- * the statements of a roll-up could exceed.
+ * Fetches with a time-out that includes the body. Returns only what the driver uses: another Response object would double the cost. The
+ * timer is cleared, unlike that of `AbortSignal.timeout`: workerd allows 10,000 at a time, which a roll-up could exceed.
  */
 function fetchWithin(deadlineMs: number, send: typeof fetch) {
   return async (input: string, init: unknown) => {

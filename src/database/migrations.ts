@@ -52,8 +52,7 @@ export async function readPending(db: Executor, migrations: readonly Migration[]
 
 /**
  * Makes the tables, or brings them up to this version. Safe to repeat, to interrupt anywhere, and to run several times at once.
- * @returns the names of the migrations that were applied
- * @throws {MigrationStopped}
+ * @returns the names of the migrations that were applied @throws {MigrationStopped}
  */
 export async function makeTables(db: Executor, migrations: readonly Migration[] = MIGRATIONS): Promise<string[]> {
   if (!(await readServerIdentity(db)).strict) throw new MigrationStopped(NOT_STRICT)

@@ -7,9 +7,8 @@ const IPV4 = new RegExp(`^${BYTE}\\.${BYTE}\\.${BYTE}\\.${BYTE}$`)
 const IPV6 = /^[\da-f:.]{2,45}$/i
 
 /**
- * Reads an IP address in the notations of RFC 4291, section 2.2, or in dotted decimals without leading zeros; no ports, zone
- * ids, brackets or spaces.
- * @returns `null` if the text is anything else
+ * Reads an IP address in the notations of RFC 4291, section 2.2, or in dotted decimals without leading zeros; `null` if it is anything
+ * else.
  */
 export function parseAddress(text: string): Address | null {
   const bytes = IPV4.exec(text)
@@ -52,9 +51,8 @@ export function isLocalHost(hostname: string): boolean {
 }
 
 /**
- * The first bits of an address, of IPv4 and IPv6, that are one visitor, one subscriber or maybe one customer. A subscriber gets at
- * least a /64, at home a /56, a company a /48, and may use another address of it for each request (RFC 6177, RFC 8981). An IPv4 /24
- * is the smallest network that is routed.
+ * The first bits of an IPv4 and an IPv6 address that are one visitor, one subscriber or maybe one customer. A subscriber gets at least
+ * a /64, at home a /56, a company a /48 (RFC 6177, RFC 8981). An IPv4 /24 is the smallest network that is routed.
  */
 const WIDTHS = { visitor: [32, 64], subscriber: [32, 56], customer: [24, 48] } as const
 

@@ -34,8 +34,7 @@ export class Salts {
   }
 
   /**
-   * The salt of a day, in hexadecimal digits. Never fails.
-   * @param day days since 1970-01-01 UTC
+   * The salt of a day, in hexadecimal digits. Never fails. @param day days since 1970-01-01 UTC
    * @param waitUntil keeps a query going if the client hangs up
    */
   async of(day: number, waitUntil: WaitUntil): Promise<string> {

@@ -38,11 +38,7 @@ export interface ChangeKey {
   contents: bigint
 }
 
-/**
- * The key of a change of one counter. One idempotency key may serve several counters and kinds of change.
- * @param given the hash of the idempotency key
- * @param contents equal for equal requests only
- */
+/** The key of a change of one counter. @param given the hash of an idempotency key, which may serve several counters and kinds of change */
 export async function keyOfCounter(
   given: bigint | null,
   kind: string,
@@ -71,13 +67,11 @@ interface Change {
 }
 
 /**
- * Makes a change: locks its counters, then looks its key up, then reads and writes. The lock is the guard, under every isolation
- * level: the COMMIT of an earlier attempt holds it until its key can be seen. An attempt that was overtaken or met a transient
- * failure is repeated, within limits. If the outcome of a COMMIT is unknown, the next attempt looks the key up. Without a key, the
- * change is not repeated, because it could be made twice.
+ * Makes a change: locks its counters, then looks its key up, then reads and writes. The lock is the guard, under every isolation level:
+ * the COMMIT of an earlier attempt holds it until its key can be seen. An attempt that was overtaken or met a transient failure is
+ * repeated, within limits; after a COMMIT of unknown outcome only with a key, which the next attempt looks up.
  * @returns `repeated` if an earlier request made the change
- * @throws {KeyReused | ChangeRefused} nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
+ * @throws {KeyReused | ChangeRefused | Overtaken} nothing was changed; `Overtaken`: every attempt was overtaken
  * @throws {DatabaseFailure} with an unknown outcome if that of any attempt is unknown
  */
 export async function makeChange(
@@ -122,10 +116,9 @@ export async function makeChange(
 }
 
 /**
- * Stores a key that is not stored yet.
- * @param isFirst whether it sends the first statement of the transaction, which then is a read: if the answer to that is lost,
- *   nobody can roll back, and another attempt would wait for the lock of a key
- * @throws {AlreadyApplied | KeyReused} if it is stored @throws {Overtaken} if the request that stored it was rolled back
+ * Stores a key that is not stored yet. @throws {AlreadyApplied | KeyReused} if it is @throws {Overtaken} if its request was rolled back
+ * @param isFirst whether it sends the first statement of the transaction. Then that is a read: nobody can roll back if its answer is
+ *   lost, and another attempt would wait for the lock of a key
  */
 async function takeKey(transaction: Executor, key: ChangeKey, isFirst: boolean): Promise<void> {
   const stored = () => readContents(transaction, key.hash, key.recordId)

@@ -23,10 +23,8 @@ export interface ImportRow {
  * become adjustments. Every counter gets an adjustment, if only of 0: it says that days may exceed their hours.
  * @param options `id`: the hash of the idempotency key
  * @returns `repeated` if it was imported before, even with other ranges
- * @throws {KeyReused} the id was used for other rows; nothing was changed
- * @throws {ChangeRefused} the counters are in different ranges; nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits
+ * @throws {ChangeRefused} the counters are in different ranges @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`; of
+ *   kind `range` if a total would leave 64 bits
  */
 export async function importCounts(
   db: Database,

@@ -34,13 +34,12 @@ export interface MoveRequest {
 const attemptStatements = (types: number) => 7 + 2 * types
 
 /**
- * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further
- * types, which are in the same range because their record id is the same. These are added to what the target's key has. What is
- * counted after the read begins a new counter under the old key. Pending counts stay pending at the target. The history of a type
- * changes only if something is deleted.
- * @throws {ChangeRefused | KeyReused} nothing was changed
- * @throws {Overtaken} other changes came first every time; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a target's total would leave 64 bits; others may have an unknown outcome
+ * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further types,
+ * which are in the same range because their record id is the same. These are added to what the target's key has. What is counted after
+ * the read begins a new counter under the old key. Pending counts stay pending at the target. The history of a type changes only if
+ * something is deleted.
+ * @throws {ChangeRefused | KeyReused | Overtaken | DatabaseFailure} as `makeChange`; of kind `range` if a target's total would leave 64
+ *   bits
  */
 export async function moveCounter(
   db: Database,
@@ -144,9 +143,8 @@ interface CounterState extends Row {
 }
 
 /**
- * Reads locked counters of one key.
- * @returns `states` in the order of the sources; `slots` of all of them together, and `rows` of each table of `HISTORY`, each one more
- *   than the limit if there are too many
+ * Reads locked counters of one key: `states` in the order of the sources, `slots` of all together, and `rows` of each table of
+ * `HISTORY`; one more than the limit if there are too many.
  */
 async function readStates(
   db: Executor,

@@ -10,13 +10,12 @@ import { checkPending, keyOfCounter, MAX_TAKEN_SLOTS, makeChange } from './chang
 const ATTEMPT_STATEMENTS = 7
 
 /**
- * Sets a counter: its total becomes the requested count. What is pending is rolled up in the same transaction, so the history keeps what
- * was counted. The rest of the difference is recorded as an adjustment. What is counted after the read is added to the new count.
+ * Sets a counter: its total becomes the requested count. What is pending is rolled up in the same transaction, so the history keeps
+ * what was counted. The rest of the difference is recorded as an adjustment. What is counted after the read is added to the new count.
  * @returns `repeated` if the same setting was applied before; nothing was changed, even if the count has moved since. `added`: the
  *   adjustment; `null` if repeated
- * @throws {KeyReused | ChangeRefused} the id was used for another count, or too much is pending; nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a slot, or the difference of the totals, leaves 64 bits
+ * @throws {KeyReused | ChangeRefused | Overtaken | DatabaseFailure} as `makeChange`; of kind `range` if a slot, or the difference of
+ *   the totals, leaves 64 bits
  */
 export async function setCounter(
   db: Database,

@@ -22,13 +22,12 @@ export interface CountReading {
 export type TakenReading = { added: bigint } | { refused: 'reading_below_count' | 'count_out_of_range' }
 
 /**
- * Takes readings of counters of one range, in one transaction, each by itself: the count becomes that of the reading, and the difference
- * is booked as counted now. The same reading again adds nothing. What is pending is rolled up, as by `setCounter`. A reading that
- * resets a counter to less leaves the history as it is: the difference is an adjustment.
+ * Takes readings of counters of one range, in one transaction, each by itself: the count becomes that of the reading, and the
+ * difference is booked as counted now. The same reading again adds nothing. What is pending is rolled up, as by `setCounter`. A reading
+ * that resets a counter to less leaves the history as it is: the difference is an adjustment.
  * @param readings several of a counter are taken in their order
  * @returns in their order; `repeated` if the key was used for the same before
- * @throws {KeyReused | ChangeRefused} the key was used for something else, or too much is pending; nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
+ * @throws {KeyReused | ChangeRefused | Overtaken} as `makeChange`; also if too much is pending
  */
 export async function takeReadings(
   db: Database,

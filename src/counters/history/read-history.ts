@@ -31,8 +31,7 @@ export interface HistoryRows {
 
 /**
  * Reads the history of one counter: a roll-up is seen whole or not at all.
- * @param between the times of the adjustments
- * @param mostPending the most pending slots that are added up; with more, none is
+ * @param between the times of the adjustments @param mostPending the most pending slots that are added up; with more, none is
  */
 export async function readCounterHistory(
   db: Executor,
@@ -92,9 +91,8 @@ interface AskedRows {
 }
 
 /**
- * Reads the rows of a list with one statement, as of the last roll-up.
- * @param counters of one type
- * @returns the rows, in the order of the counters. `name` is empty if it was not asked for, or if there is none
+ * Reads the rows of counters of one type with one statement, as of the last roll-up; in their order. `name` is empty if there is none,
+ * or it was not asked for.
  */
 export async function readRows(
   db: Executor,

@@ -68,8 +68,7 @@ export class Keys {
   /**
    * Ensures names for a request with a token. If the database is unavailable, that is left to the queue's consumer (`areNamed`).
    * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
-   * @throws {DatabaseFailure} if the database is unavailable; nothing was counted
-   * @throws {Overloaded} if too many requests wait
+   * @throws {DatabaseFailure | Overloaded} nothing was counted
    */
   async ensure(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<void> {
     const unknown = counters.filter((counter) => !this.#hasName(counter))
@@ -83,10 +82,8 @@ export class Keys {
   }
 
   /**
-   * Whether the counter of a public request may count. If so, it has a name, and so have its companions.
+   * Whether the counter of a public request may count. If so, it has a name, and so have its companions. Otherwise as `ensure`.
    * @param mayBeNew whether the sender may still create counters
-   * @param waitUntil as for `ensure`
-   * @throws {DatabaseFailure | Overloaded} as for `ensure`
    */
   async admits(
     counter: CounterAddress,

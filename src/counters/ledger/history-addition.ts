@@ -40,9 +40,8 @@ export class HistoryAddition {
 
   /**
    * Adds to the periods that contain an instant, of each counter and of its type.
-   * @param amounts in primary key order, the order of locks
-   * @param known what is known of the instant
-   * @param of `types`: not of the counters
+   * @param amounts in primary key order, the order of locks @param known what is known of the instant @param of `types`: not of the
+   *   counters
    */
   add(amounts: readonly PeriodAmount[], at: Date, known: keyof typeof KNOWN = 'hour', of?: 'types'): void {
     const starts = KNOWN[known].map((period) => [PERIODS[period], timeText(startOf(period, at))] as const)

@@ -53,17 +53,15 @@ export type Batch = readonly BatchRow[]
 export const WRITER_HOURS = 1
 
 /**
- * Hours for which rows are kept, to recognize their batch. If only one batch is ever written to their slots, as with keys and from
- * the queue, they recognize it as long as they are kept.
- * @param idempotencyHours `PRUNING.idempotency_hours`
+ * Hours for which rows are kept, to recognize their batch. If only one batch is ever written to their slots, as with keys and from the
+ * queue, they recognize it as long as they are kept.
  */
 export function hoursKept(rows: readonly { slot: unknown; batch: unknown }[], idempotencyHours: number): number {
   return rows.every(({ slot, batch }) => slot === batch) ? idempotencyHours : Math.min(WRITER_HOURS, idempotencyHours)
 }
 
 /**
- * Applies a batch. Applying it again changes nothing, row by row, provided that no other batch was applied to its slots in
- * between. The caller guarantees that (`SlotPool`).
+ * Applies a batch. Applying it again changes nothing, row by row, if no other batch was applied to its slots in between (`SlotPool`).
  * @returns `settled`: whether no attempt can still reach the database. Otherwise the slots must stay with this batch.
  */
 export async function applyBatch(db: Executor, batch: Batch, idempotencyHours: number): Promise<{ settled: boolean }> {

@@ -50,9 +50,8 @@ export function checkTotals(...totals: readonly bigint[]): void {
 }
 
 /**
- * Locks the rows of counters and returns them by `counterId`, or fails at once: a statement that waits beyond its deadline leaves a
- * transaction behind, which holds its locks as long as the server allows (20 s on PlanetScale), and a request that retries would
- * wait for it.
+ * Locks the rows of counters and returns them by `counterId`, or fails at once: a statement that exceeds its deadline leaves a
+ * transaction behind that holds its locks as long as the server allows (20 s on PlanetScale).
  * @param counters known to have rows: looking for a row that does not exist would lock a gap, where new counters are inserted
  * @throws {Overtaken} if another transaction holds any of the locks, or has deleted a row
  */
@@ -85,8 +84,7 @@ export async function lockCounters(
 
 /**
  * Adds to totals, and increments their versions. Makes rows that do not exist.
- * @param changes in primary key order, each counter once
- * @param run the time of a roll-up, if the changes are one
+ * @param changes in primary key order, each counter once @param run the time of a roll-up, if the changes are one
  * @throws {Overtaken} if any version is not the one that was read, or a row exists that did not; the transaction must be rolled back
  */
 export async function addToTotals(

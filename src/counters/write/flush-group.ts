@@ -25,8 +25,7 @@ export interface FlushContext {
 }
 
 /**
- * Writes the batch of a group. Retries transient failures, always with the same batch. Puts the batch into the queue if the
- * database does not accept it.
+ * Writes the batch of a group. Retries transient failures, always with the same batch, and then puts it into the queue.
  * @param leader its `silentUntil` is set before each step, in milliseconds of `Date.now()`
  * @returns `split`: the group was refused as a whole, and its halves should be tried
  */

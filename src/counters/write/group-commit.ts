@@ -51,10 +51,10 @@ interface Leader {
 }
 
 /**
- * Merges the increments of an isolate's requests into few statements (group commit). Increments that arrive during a flush are
- * part of the next one. A request is answered once its flush is committed. The first request that finds a place leads: it flushes
- * within its own `waitUntil` until nothing waits or its turn is over. A leader that falls silent is replaced, under the rules of
- * `SharedWork`. The same batch may then be sent twice, which is safe.
+ * Merges the increments of an isolate's requests into few statements (group commit). Those that arrive during a flush are part of the
+ * next one. A request is answered once its flush is committed. The first request that finds a place leads: it flushes within its own
+ * `waitUntil` until nothing waits or its turn is over. If it falls silent, another one takes over (`SharedWork`). The same batch may
+ * then be sent twice, which is safe.
  */
 export class GroupCommit {
   readonly #context: FlushContext
@@ -142,9 +142,8 @@ export class GroupCommit {
   }
 
   /**
-   * Flushes in flight with which one begins every `PACE_MS` although the database is far away. More do not help a busy isolate
-   * or database: each is smaller, and all take longer. But a full group cannot grow, so it need not wait. If many requests
-   * wait, one more keeps the isolate busy until the database answers.
+   * Flushes in flight with which one begins every `PACE_MS` although the database is far away. With more, each is smaller, and all take
+   * longer. But a full group cannot grow, so it need not wait. If many requests wait, one more keeps the isolate busy meanwhile.
    */
   #leadersWanted(): number {
     const { milliseconds } = this.#shortest
@@ -309,7 +308,7 @@ export class CommitByRange {
   }
 
   /**
-   * Adds increments to their counters. Settles when every range has answered. See `GroupCommit.count`.
+   * As `GroupCommit.count`. Settles when every range has answered.
    * @throws {DatabaseFailure} if any range failed; `applied` is `no` only if certainly nothing was counted in any range
    * @throws {Overloaded} if too many requests wait; nothing was counted
    */

@@ -102,8 +102,7 @@ export class IncrementGroup {
   }
 
   /**
-   * Seals the group, once, and returns its batch.
-   * @param slot belongs to this batch from now on
+   * Seals the group, once, and returns its batch, to which the slot belongs from now on.
    * @param classicSlots N by record type, for types with `slots = N`; their increments go to a random slot below N
    */
   seal(slot: bigint, classicSlots: ReadonlyMap<number, number>): Batch {

@@ -64,8 +64,8 @@ export function batchQueue(queue: QueueProducer) {
     /**
      * Resolves when all of the batch is in the queue.
      * @param counters those of the batch, for their names
-     * @param facts when the oldest increment was counted, whether the database may have applied the batch already, and for how
-     *   long its rows are then kept
+     * @param facts when the oldest increment was counted, whether the database may have applied the batch, and how long rows are then
+     *   kept
      */
     async send(
       batch: Batch,
@@ -168,9 +168,8 @@ export interface ConsumeContext {
 }
 
 /**
- * Applies batches from the queue, which delivers at least once, late and in any order. A repeated batch changes nothing as long
- * as its rows are kept. An older batch is not applied: nothing can tell whether it was applied before.
- * @param deliveries each of them is acknowledged or retried individually
+ * Applies batches from the queue, which delivers at least once, late and in any order. A repeated batch changes nothing as long as its
+ * rows are kept. An older one is not applied: it may have been before. Each delivery is acknowledged or retried individually.
  */
 export async function consume(
   { db, idempotencyHours, deadLetters }: ConsumeContext,
