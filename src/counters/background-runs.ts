@@ -6,10 +6,7 @@ import type { CounterPlace } from './counter-address.ts'
 import { placeOf } from './counters-sql.ts'
 import { rangeStarts } from './ranges.ts'
 
-/**
- * How runs end, indexes as stored: with their work done, a spent budget, a `failure`, or an `interruption`: the run did not release
- * its lease, because it was killed (for too much processor time) or cut off from the database.
- */
+/** How runs end, indexes as stored: `null`: all work done; `interruption`: killed or cut off, so that the lease was not released. */
 const ENDS = [null, 'statements', 'seconds', 'interruption', 'failure'] as const
 type End = (typeof ENDS)[number]
 /** Budgets that can end a run before its work is done. */

@@ -68,10 +68,7 @@ export function placeOf({ record_type, record_id }: Record<string, unknown>): Co
   return { recordType: Number(record_type), recordId: toBigInt(record_id) }
 }
 
-/**
- * SQL that continues after a row in the order of columns, and its arguments; `null`: from the first row. Spelled out, because
- * MySQL does not use an index for (a, b, c) > (x, y, z).
- */
+/** SQL that continues after a row (`null`: from the first), and its arguments. MySQL uses no index for (a, b, c) > (x, y, z). */
 export function afterSql(
   columns: readonly string[],
   values: readonly unknown[] | null,

@@ -7,10 +7,7 @@ import { DAY_MS, PERIODS, startOf } from './calendar.ts'
 import { afterSql, counterListsSql, HOUR_SQL, sameCounterSql } from './counters-sql.ts'
 import { rangeOf } from './ranges.ts'
 
-/**
- * Deletes empty slots that need not be kept any longer, oldest first. `hoursKept` says for how long, when a batch is written.
- * @param settings `pageSlots`: the slots of a page
- */
+/** Deletes empty slots that need not be kept any longer (`hoursKept`), oldest first. @param settings `pageSlots`: the slots of a page */
 export async function prune(database: Database, { pageSlots, ...budgets }: RunBudgets & { pageSlots: number }) {
   const { kept: _, ...summary } = await deleteOldRows(database, pageSlots, budgets, [
     {
@@ -40,10 +37,7 @@ export interface ExpiryOptions extends RunBudgets {
   at: Date
 }
 
-/**
- * Deletes the hours of old days, oldest first. Days hold their sums, so histories by UTC days or months stay.
- * @returns also `kept`: old hours whose day is missing
- */
+/** Deletes the hours of old days, oldest first. Days hold their sums. @returns also `kept`: old hours whose day is missing */
 export async function expireHours(database: Database, options: ExpiryOptions) {
   const { hourDays, pageHours, recordTypes, at, ...budgets } = options
   // Whole days: a day has all of its hours or none, unless a run could not finish it.

@@ -61,10 +61,7 @@ export class SharedReads<Value> {
   }
 }
 
-/**
- * The reads of one range, under the rules of `SharedWork`, as in `GroupCommit`. But no request works for others only: each sends
- * the query of its own group. If it falls silent, another request of the group sends the query again, which is always safe.
- */
+/** The reads of one range (`SharedWork`). A request sends only the query of its own group, again if the sender falls silent. */
 class RangeReads<Value> {
   readonly #db: Executor
   readonly #options: SharedReadsOptions<Value>

@@ -30,10 +30,7 @@ export class MigrationStopped extends Error {
   }
 }
 
-/**
- * Reads, in one statement, which migrations are pending, and when the tables were made.
- * @throws {DatabaseFailure} of kind `schema` if a table is missing
- */
+/** Reads which migrations are pending, and when the tables were made. @throws {DatabaseFailure} of kind `schema`: a table is missing */
 export async function readTables(db: Executor, migrations: readonly Migration[] = MIGRATIONS) {
   const [row] = (await db.execute(READ_TABLES)).rows
   const [version = '0', madeAt = null] = row === undefined ? [] : toText(row.recorded).split(/ (.*)/)

@@ -65,10 +65,7 @@ export class CircuitBreaker {
   #openUntil = 0
   #trial = false
 
-  /**
-   * Whether a statement may be sent now. While the breaker is open, that is the trial: no other one is admitted until its outcome
-   * is known, or the longest open period has passed.
-   */
+  /** Whether a statement may be sent. While the breaker is open: one trial, until its outcome is known or `MAX_OPEN_MS` have passed. */
   admit(now: number): boolean {
     if (!this.open) return true
     // A longer wait means that the clock was set back.

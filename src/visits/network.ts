@@ -6,10 +6,7 @@ const IPV4 = new RegExp(`^${BYTE}\\.${BYTE}\\.${BYTE}\\.${BYTE}$`)
 /** Characters of an IPv6 address: the longest has six groups and an IPv4 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i
 
-/**
- * Reads an IP address in the notations of RFC 4291, section 2.2, or in dotted decimals without leading zeros; `null` if it is anything
- * else.
- */
+/** Reads an IP address in the notations of RFC 4291, section 2.2, or in dotted decimals without leading zeros; `null`: it is none. */
 export function parseAddress(text: string): Address | null {
   const bytes = IPV4.exec(text)
   if (bytes !== null) {

@@ -33,10 +33,7 @@ export class Salts {
     this.#longestWindow = longestWindow
   }
 
-  /**
-   * The salt of a day, in hexadecimal digits. Never fails. @param day days since 1970-01-01 UTC
-   * @param waitUntil keeps a query going if the client hangs up
-   */
+  /** The salt of a day since 1970-01-01 UTC, in hexadecimal. Never fails. @param waitUntil keeps a query going if the client hangs up */
   async of(day: number, waitUntil: WaitUntil): Promise<string> {
     if (!this.#held.has(day)) {
       const read = () => within(PATIENCE_MS, this.#ask(day)).catch(logMissing)

@@ -142,10 +142,7 @@ interface CounterState extends Row {
   target: Row | null
 }
 
-/**
- * Reads locked counters of one key: `states` in the order of the sources, `slots` of all together, and `rows` of each table of
- * `HISTORY`; one more than the limit if there are too many.
- */
+/** Reads locked counters of one key, in their order, with the number of their slots and of rows in each table of `HISTORY`. */
 async function readStates(
   db: Executor,
   locked: Locked,

@@ -39,10 +39,7 @@ export interface HistoryRange {
   edges: readonly number[]
 }
 
-/**
- * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone: a date begins with the first hour
- * that begins in it. @throws {InvalidInput} of field `from`, `to` or `tz`
- */
+/** The whole periods that a range touches. Hours are those of UTC in every zone. @throws {InvalidInput} of `from`, `to` or `tz` */
 export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date): HistoryRange {
   const zone = knownTimeZone(timeZone)
   const end = to === undefined ? now.getTime() + 1 : instantOf('to', to, zone, by)

@@ -29,10 +29,7 @@ export interface HistoryRows {
   parts?: readonly Pick<HistoryRows, 'counts' | 'pending'>[]
 }
 
-/**
- * Reads the history of one counter: a roll-up is seen whole or not at all.
- * @param between the times of the adjustments @param mostPending the most pending slots that are added up; with more, none is
- */
+/** Reads the history of a counter from one snapshot. @param between of adjustments @param mostPending above so many slots, none is read */
 export async function readCounterHistory(
   db: Executor,
   counter: CounterAddress,
@@ -90,10 +87,7 @@ interface AskedRows {
   names?: boolean
 }
 
-/**
- * Reads the rows of counters of one type with one statement, as of the last roll-up; in their order. `name` is empty if there is none,
- * or it was not asked for.
- */
+/** Reads rows of counters of one type, in their order, as of the last roll-up. `name`: empty if it is unknown or not asked for. */
 export async function readRows(
   db: Executor,
   counters: readonly CounterPlace[],

@@ -54,10 +54,7 @@ export type Spelling = (typeof SPELLINGS)[number]
 /** Names that web servers give to the page of a folder. */
 const INDEX_FILE = /\/index\.(?:html?|php)$/
 
-/**
- * The spelling under which a key is counted: in lower case, without an index file, without trailing slashes, as far as
- * `spellings` says. Never empty. It is its own spelling, so stored names can be used as keys.
- */
+/** The spelling under which a key is counted, as far as `spellings` says. Never empty, and its own spelling: stored names can be keys. */
 export function spellingOf(key: string, spellings: readonly Spelling[]): string {
   let spelled = spellings.includes('letter_case') ? key.toLowerCase() : key
   for (let before = ''; before !== spelled; ) {

@@ -81,10 +81,7 @@ export class Keys {
     }
   }
 
-  /**
-   * Whether the counter of a public request may count. If so, it has a name, and so have its companions. Otherwise as `ensure`.
-   * @param mayBeNew whether the sender may still create counters
-   */
+  /** Whether the counter of a public request may count: then it and its companions have names. @param mayBeNew whether it may be created */
   async admits(
     counter: CounterAddress,
     { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: WaitUntil },
@@ -104,10 +101,7 @@ export class Keys {
     }
   }
 
-  /**
-   * Whether the counter of a public request exists, or may be created as far as the budget of the minute allows. Always asks the
-   * database, and stores and remembers nothing. @throws {DatabaseFailure}
-   */
+  /** Whether a public counter exists, or its rule and budget allow it. Always asks the database, and stores and remembers nothing. */
   async mayCount(db: Executor, counter: CounterAddress): Promise<boolean> {
     if (isUnmarked(await findNames(db, [counter]), counter)) return true
     const rule = this.#ruleOf(counter)
@@ -168,10 +162,7 @@ export class Keys {
     for (const counter of counters) this.#known.set(counterId(counter), now + KNOWN_MS)
   }
 
-  /**
-   * Whether a key may go to the queue unchecked while the database is unavailable: as many of a type as may be created in a minute.
-   * Otherwise an isolate that starts during an outage would lose all hits.
-   */
+  /** During an outage, as many new keys as a minute allows are queued unchecked: a new isolate would otherwise lose all hits. */
   #letsInUnchecked(counter: CounterAddress): boolean {
     const limit = this.#ruleOf(counter).newKeysPerMinute
     if (limit === null) return true

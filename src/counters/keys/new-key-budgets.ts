@@ -49,10 +49,7 @@ const MINUTE = 'FLOOR(UNIX_TIMESTAMP() / 60)'
 /** The range with the budget of a type: one for all of its counters, so that it is one number. */
 const budgetRangeOf = (recordType: number, ranges: number) => recordType % ranges
 
-/**
- * The budgets of new keys, by type and minute, in the database, so that isolates share them. An isolate remembers a used-up budget
- * until the minute is over. Plain data, shared by an isolate's requests.
- */
+/** The budgets of new keys, by type and minute, in the database. An isolate remembers a used-up one. Plain data, shared by its requests. */
 export class NewKeyBudgets {
   readonly #dbs: readonly Executor[]
   readonly #usedUpUntil = new Map<number, number>()

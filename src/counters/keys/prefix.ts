@@ -60,10 +60,7 @@ export function namedSql(of: SummedKeys): NamedSql[] {
   return [{ index: 'name', where: `n.record_type = ${of.recordType} AND ${beginsWithSql('n.name', of.name)}` }]
 }
 
-/**
- * SQL that reads a table by the counters that have the rows; both are on one shard.
- * @param table with alias and index, such as `counter_history AS t FORCE INDEX (PRIMARY)`
- */
+/** SQL that reads a table, given with alias and index, by the counters that have its rows; both are on one shard. */
 export function fromNamesSql({ index, where }: NamedSql, table: string, alias: string): string {
   return `FROM counters AS n FORCE INDEX (${index})
     STRAIGHT_JOIN ${table} ON ${sameCounterSql(alias, 'n')}

@@ -21,10 +21,7 @@ export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
 /** The periods of amounts of which the hour is known, or only the day. */
 const KNOWN = { hour: ['hour', 'day', 'month'], day: ['day', 'month'] } as const
 
-/**
- * What a transaction adds to the history of counters of one range and of their types. Send it in the transaction that adds the same
- * amounts to the totals, so that the history always accounts for the totals.
- */
+/** What a transaction adds to the history of counters of one range and of their types: the amounts that it adds to the totals. */
 export class HistoryAddition {
   readonly #rangeLane: bigint
   // Rows as SQL: integers and times, written into the statement (see applyBatch).
@@ -60,10 +57,7 @@ export class HistoryAddition {
     }
   }
 
-  /**
-   * Adds adjustments, changes other than by counting: to the sums of the types, and a row of each counter.
-   * @param recorded of the rows; without it, there are none
-   */
+  /** Adds adjustments (changes other than by counting) to the sums of the types and, if `recorded`, as a row of each counter. */
   adjust(adjustments: readonly PeriodAmount[], recorded?: { kind: AdjustmentKind; at: Date }): void {
     const id = random63()
     for (const adjustment of adjustments) {

@@ -52,10 +52,7 @@ export type Batch = readonly BatchRow[]
 /** Hours for which a writer's slot is kept after its last batch: longer than a batch is sent again (`MAX_RESEND_MS`). */
 export const WRITER_HOURS = 1
 
-/**
- * Hours for which rows are kept, to recognize their batch. If only one batch is ever written to their slots, as with keys and from the
- * queue, they recognize it as long as they are kept.
- */
+/** Hours for which rows are kept, to recognize their batch: longer if no other batch is ever written to their slots (keys, the queue). */
 export function hoursKept(rows: readonly { slot: unknown; batch: unknown }[], idempotencyHours: number): number {
   return rows.every(({ slot, batch }) => slot === batch) ? idempotencyHours : Math.min(WRITER_HOURS, idempotencyHours)
 }

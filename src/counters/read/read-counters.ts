@@ -102,10 +102,7 @@ function totalSql(days: Selection | null, own: string): string {
   return `(SELECT COALESCE(SUM(h.count), 0) ${rowsSql({ counters: own }, [...rowsOf([days], 0)])})`
 }
 
-/**
- * SQL of a column: the pending count of `counters AS n`, of which there may be several. vtgate keeps it within its statement, because
- * it names the bucket of the row.
- */
+/** SQL of a column: the pending count of `counters AS n`. It names the bucket of the row, so vtgate keeps it within its statement. */
 function boundedPendingSql(most: number): string {
   const slots = `slotted_counters AS s FORCE INDEX (pending) WHERE s.pending = 1 AND ${sameCounterSql('s', 'n')}`
   return `IF((SELECT 1 FROM ${slots} LIMIT ${most}, 1) IS NULL, (SELECT COALESCE(SUM(s.count), 0) FROM ${slots}), NULL)`

@@ -30,10 +30,7 @@ const MAX_CACHED = 5_000
 /** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of the days up to today. */
 export type WhichSum = 'exact' | 'rolled' | RecentPeriod
 
-/**
- * What the requests of an isolate read counters with: they share queries and totals. Plain data. `waitUntil` keeps a query going for
- * other requests if the client of its sender hangs up.
- */
+/** What the requests of an isolate read counters with: they share queries and totals. Plain data. `waitUntil`: as for `SharedReads`. */
 export class Reads {
   readonly #dbs: readonly Executor[]
   readonly #everywhere: Executor
@@ -43,10 +40,7 @@ export class Reads {
   #sums = new KeptAnswers()
   #totals = new BoundedMap<{ reading: Reading; readAt: number }>(MAX_CACHED)
 
-  /**
-   * @param dbs one for each range, and `everywhere` reaches all shards; they make one attempt at each statement
-   * @param deadlineMs the time-out of one attempt
-   */
+  /** @param dbs one for each range; `everywhere` reaches all shards; both make one attempt, of at most `deadlineMs`, at each statement */
   constructor(dbs: readonly Executor[], everywhere: Executor, deadlineMs: number) {
     this.#dbs = dbs
     this.#everywhere = retrying(everywhere)

@@ -17,10 +17,7 @@ export interface Search {
   limit: number
 }
 
-/**
- * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their counts. Reads about as many rows
- * as it finds. @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
- */
+/** Finds counters by the beginning of their keys, in the order of bytes, with counts. @throws {InvalidInput} of `prefix` or `after` */
 export async function searchCounters(db: Executor, type: KeyedType, search: Search) {
   const { counters: page, next } = await findCounters(db, type, search)
   const readings = await readCounters(db, page)

@@ -78,10 +78,7 @@ export class RangeProgress {
     return this.complete && this.#stuck === 0
   }
 
-  /**
-   * Reads and moves pages until all are moved, a budget is spent or the database keeps failing. Never rejects.
-   * @param gate admits the pages of all ranges
-   */
+  /** Moves pages until none is left, a budget is spent or the database keeps failing. Never rejects. @param gate admits all pages */
   async run(gate: { enter(): Promise<boolean>; leave(): void }, pageSlots: number, at: Date): Promise<void> {
     while (!this.complete && this.failure === null && (await gate.enter())) {
       // Another page may have failed meanwhile.

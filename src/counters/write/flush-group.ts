@@ -56,10 +56,7 @@ export async function flush(
   return refused ? { status: 'failed', failure } : enqueue(context, group, leader, failure)
 }
 
-/**
- * Puts a group into the queue. Without one, it fails.
- * @param failure why the database did not accept its batch; `null` if it was never asked, because the group waited too long
- */
+/** Puts a group into the queue, or fails without one. @param failure of the database; `null`: it was not asked, for lack of time */
 export async function enqueue(
   { queue, idempotencyHours }: FlushContext,
   group: IncrementGroup,
@@ -98,10 +95,7 @@ export class ShortestDuration {
   /** Infinity before the first measurement. Only `took` changes it. */
   milliseconds = Number.POSITIVE_INFINITY
 
-  /**
-   * Records a duration that ended now. Both in milliseconds, `now` of `Date.now()`. Neither 0 (a Worker's clock stands still without
-   * I/O, so nothing was sent) nor less (the clock was set back) is recorded.
-   */
+  /** Records a duration that ended now, in milliseconds. 0 (without I/O the clock stands still) and less (it was set back) are left out. */
   took(milliseconds: number, now: number): void {
     if (milliseconds <= 0) return
     // A window in the future means that the clock was set back.

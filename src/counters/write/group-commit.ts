@@ -153,10 +153,7 @@ export class GroupCommit {
     return Math.min(Math.max(hideDistance + stayBusy, full), MAX_LEADERS)
   }
 
-  /**
-   * Whether the open group has its share of all that wait. There are few shares: a busy isolate sees answers late, so the database
-   * seems farther away than it is.
-   */
+  /** Whether the open group has its share of all that wait. There are few shares, because a busy isolate sees answers late. */
   #isLargeEnough(): boolean {
     if (this.#open === null || this.#lastQueued) return false
     const share = this.work.waiting / Math.min(this.#leadersWanted(), MAX_SHARES)

@@ -40,10 +40,7 @@ export interface Ticket {
   wake: (() => void) | null
 }
 
-/**
- * Increments of several requests that one statement writes. A group collects increments until it is sealed. From then on its
- * batch stays the same, however often it is sent. Plain data that belongs to no request.
- */
+/** Increments of several requests, for one statement. Once sealed, its batch stays the same. Plain data that belongs to no request. */
 export class IncrementGroup {
   /** Since when it has waited to be sent, in milliseconds of `Date.now()`. */
   waitsSince: number
@@ -80,10 +77,7 @@ export class IncrementGroup {
     return this.size + counters.size <= most
   }
 
-  /**
-   * Adds the increments of a request. Nothing else writes to the slot of a key, so the key recognizes itself there however much is
-   * counted in between. The same key twice in one group is a repeat as well.
-   */
+  /** Adds a request. Nothing but a key writes to its slot, so it recognizes itself there; twice in one group, it is a repeat as well. */
   add(ticket: Ticket): void {
     const { increments } = ticket
     ticket.group = this
@@ -152,10 +146,7 @@ const WAKE_SLACK_MS = 20
 
 export interface CountOptions {
   waitUntil: WaitUntil
-  /**
-   * Whether the request has its response to `counted` ready and only returns it afterwards: no I/O, no timer, no new response.
-   * Then it is woken sooner. Default: false.
-   */
+  /** Whether the response to `counted` is ready and only returned afterwards: no I/O, timer or new response. Then it is woken sooner. */
   answerReady?: boolean
   /** Whether the counters have names (`Keys`). If not, the queue's consumer ensures them. Default: true. */
   named?: boolean
