@@ -4,7 +4,7 @@ import { fromNamesSql, type NamedSql } from '../keys/prefix.ts'
 import { type Run, rowsOf, type Selection, startsOf, type Times } from './selection.ts'
 
 /** Whose rows: of counters by an SQL condition or by name, of a type, or of all counters of a type, by the indexes in order of time. */
-type Whose = { counters: string } | { named: NamedSql } | { type: number } | { allOf: number }
+export type Whose = { counters: string } | { named: NamedSql } | { type: number } | { allOf: number }
 
 /** Of more runs, the short ones are listed, start by start: a server compares a list faster than many ranges. */
 const MAX_RANGES = 8

@@ -80,30 +80,22 @@ export class HistoryAddition {
   }
 
   /** The same of a type. */
-  addToType(
-    { recordType, amount }: Omit<PeriodAmount, 'recordId'>,
-    period: number,
-    start: string,
-    lane = this.#rangeLane,
-  ): void {
-    addTo(this.#types, `${recordType},${period},'${start}',${lane},${bucketOf(lane)}`, amount)
+  addToType(of: Omit<PeriodAmount, 'recordId'>, period: number, start: string, lane = this.#rangeLane): void {
+    addTo(this.#types, `${of.recordType},${period},'${start}',${lane},${bucketOf(lane)}`, of.amount)
   }
 
   async send(transaction: Executor): Promise<void> {
     // Sorted, so that no two transactions lock rows in opposite orders. Those of a counter are guarded by that of its total.
     const types = [...this.#types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, sum]) => `(${key},${sum})`)
-    for (const [table, rows] of [
-      ['counter_history (record_type, record_id, bucket, period_start, count)', this.#hours],
-      ['counter_periods (record_type, record_id, bucket, period, period_start, count)', this.#days],
-      ['type_history (record_type, period, period_start, range_lane, bucket, count)', types],
-      [
-        'counter_adjustments (record_type, record_id, bucket, adjustment_id, kind, adjusted_at, count)',
-        this.#adjustments,
-      ],
-    ] as const) {
+    const add = async (table: string, rows: readonly string[]) => {
       const sql = `INSERT INTO ${table} VALUES ${rows.join(',')} ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
       if (rows.length > 0) await transaction.execute(sql)
     }
+    const ofCounter = 'record_type, record_id, bucket'
+    await add(`counter_history (${ofCounter}, period_start, count)`, this.#hours)
+    await add(`counter_periods (${ofCounter}, period, period_start, count)`, this.#days)
+    await add('type_history (record_type, period, period_start, range_lane, bucket, count)', types)
+    await add(`counter_adjustments (${ofCounter}, adjustment_id, kind, adjusted_at, count)`, this.#adjustments)
   }
 }
 
