@@ -3,7 +3,6 @@ import { startOf } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { hash64 } from '../ids.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { sumOfCounts } from '../ledger/slots.ts'
 import { addToTotals, checkTotals } from '../ledger/totals.ts'
 import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
@@ -83,10 +82,11 @@ function contentsOf(rows: readonly ImportRow[]): string {
 
 /** What to add to each counter. `undated`: the part of `amount` without a day */
 function sumByCounter(rows: readonly ImportRow[]) {
+  const sumOf = (some: readonly ImportRow[]) => some.reduce((sum, { count }) => sum + count, 0n)
   const imports = [...Map.groupBy(rows, ({ counter }) => counterId(counter)).values()].map((ofCounter) => ({
     ...ofCounter[0]!.counter,
-    amount: sumOfCounts(ofCounter),
-    undated: sumOfCounts(ofCounter.filter(({ day }) => day === null)),
+    amount: sumOf(ofCounter),
+    undated: sumOf(ofCounter.filter(({ day }) => day === null)),
     days: ofCounter.flatMap(({ day, count }) => (day === null ? [] : { at: day, amount: count })),
   }))
   return imports.sort(byPrimaryKey)

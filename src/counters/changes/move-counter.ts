@@ -6,14 +6,7 @@ import { byPrimaryKey, type CounterAddress } from '../counter-address.ts'
 import { counterSql, counterValues, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import {
-  addToSlots,
-  type PendingSlot,
-  pendingSlotsOfKeySql,
-  slotOf,
-  subtractionsOf,
-  sumOfCounts,
-} from '../ledger/slots.ts'
+import { addToSlots, type PendingSlot, pendingOf, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, checkTotals, type LockedCounter } from '../ledger/totals.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { ChangeRefused, checkPending, keyOfCounter, type Locked, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
@@ -166,12 +159,12 @@ async function readStates(
   }
   const states = sources.map((source, index): CounterState => {
     const { recordType } = source
-    const slots = (parts.get(`slot ${recordType}`) ?? []).map(slotOf).sort((a, b) => (a.slot < b.slot ? -1 : 1))
+    const { slots, pending } = pendingOf(parts.get(`slot ${recordType}`) ?? [])
     const target = targets[index]
     return {
       ...rowOf(source, slots.length > 0),
-      slots,
-      pending: sumOfCounts(slots),
+      slots: slots.sort((a, b) => (a.slot < b.slot ? -1 : 1)),
+      pending,
       adjustments: toBigInt(parts.get(`adjustments ${recordType}`)?.[0]?.count ?? 0),
       target: target === undefined ? null : rowOf(target, parts.has(`target ${recordType}`)),
     }

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import type { CounterAddress } from '../counter-address.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToSlots, pendingSlotsOfKeySql, slotOf, subtractionsOf, sumOfCounts } from '../ledger/slots.ts'
+import { addToSlots, pendingOf, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, checkTotals } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { checkPending, keyOfCounter, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
@@ -35,8 +35,7 @@ export async function setCounter(
         `SELECT slot, count ${pendingSlotsOfKeySql([counter], MAX_TAKEN_SLOTS + 1)}`,
       )
       await checkPending(transaction, [counter], rows.length)
-      const slots = rows.map(slotOf)
-      const pending = sumOfCounts(slots)
+      const { slots, pending } = pendingOf(rows)
       checkTotals(count - total, ...slots.map(({ count }) => count))
       added = count - total - pending
       const rolledUpAt = slots.length > 0 ? at : null

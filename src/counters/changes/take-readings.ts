@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../counter-address.ts'
 import { counterListsSql, placeOf } from '../counters-sql.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToSlots, slotOf, subtractionsOf, sumOfCounts } from '../ledger/slots.ts'
+import { addToSlots, pendingOf, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { type ChangeKey, ChangeRefused, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
@@ -47,12 +47,11 @@ export async function takeReadings(
       )
       const { rows } = await transaction.execute(lists.join(' UNION ALL '))
       if (rows.length > MAX_TAKEN_SLOTS) throw new ChangeRefused('too_many_pending')
-      const slots = Map.groupBy(rows, (row) => counterId(placeOf(row)))
+      const ofCounters = Map.groupBy(rows, (row) => counterId(placeOf(row)))
       const books = counters.map((counter) => {
         const { version, total, gone } = locked(counter)
-        const found = (slots.get(counterId(counter)) ?? []).map(slotOf)
-        const pending = sumOfCounts(found)
-        const book = { version, total, pending, count: total + pending, slots: found }
+        const { slots, pending } = pendingOf(ofCounters.get(counterId(counter)) ?? [])
+        const book = { version, total, pending, count: total + pending, slots }
         // A counter that does not exist is made, even by a reading of 0.
         return { ...counter, ...book, booked: 0n, adjusted: 0n, isGone: gone, isChanged: false }
       })

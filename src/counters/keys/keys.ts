@@ -81,7 +81,7 @@ export class Keys {
     }
   }
 
-  /** Whether the counter of a public request may count: then it and its companions have names. @param mayBeNew whether it may be created */
+  /** Whether a public request may count: then its counter and companions have names. Throws as `ensure`. `mayBeNew`: it may create them. */
   async admits(
     counter: CounterAddress,
     { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: WaitUntil },

@@ -9,12 +9,10 @@ export interface PendingSlot {
   count: bigint
 }
 
-export function slotOf({ slot, count }: Record<string, unknown>): PendingSlot {
-  return { slot: toBigInt(slot), count: toBigInt(count) }
-}
-
-export function sumOfCounts(counted: readonly { count: bigint }[]): bigint {
-  return counted.reduce((sum, { count }) => sum + count, 0n)
+/** The slots of rows, and their sum. */
+export function pendingOf(rows: readonly Record<string, unknown>[]): { slots: PendingSlot[]; pending: bigint } {
+  const slots = rows.map(({ slot, count }) => ({ slot: toBigInt(slot), count: toBigInt(count) }))
+  return { slots, pending: slots.reduce((sum, { count }) => sum + count, 0n) }
 }
 
 /** SQL of the slots of counters of one key that are not empty, at most so many: columns `slot`, `count`, `record_type`. */

@@ -10,7 +10,7 @@ const MAX_PATIENCE_MS = 100
 interface Answer {
   /** In milliseconds since 1970. */
   askedAt: number
-  outcome: { value: unknown } | { error: unknown } | null
+  outcome: PromiseSettledResult<unknown> | null
 }
 
 /** What identifies a question. */
@@ -61,7 +61,7 @@ export class KeptAnswers {
       else if (mayRead) answer = await this.#read(question, read, waitUntil)
       else await pause(this.#work.patience(answer!.askedAt + this.#work.durationMs, Date.now(), MAX_PATIENCE_MS))
     }
-    if ('error' in answer.outcome) throw answer.outcome.error
+    if (answer.outcome.status === 'rejected') throw answer.outcome.reason
     return { value: answer.outcome.value as Value, askedAt: answer.askedAt, isKept: answer === earlier }
   }
 
@@ -72,15 +72,10 @@ export class KeptAnswers {
   async #read(question: string, read: () => Promise<unknown>, waitUntil: WaitUntil): Promise<Answer> {
     const answer: Answer = { askedAt: Date.now(), outcome: null }
     this.#answers.set(question, answer)
-    const reading = read().then(
-      (value) => {
-        this.#work.took(Date.now() - answer.askedAt)
-        answer.outcome = { value }
-      },
-      (error: unknown) => {
-        answer.outcome = { error }
-      },
-    )
+    const reading = Promise.allSettled([read()]).then(([outcome]) => {
+      if (outcome.status === 'fulfilled') this.#work.took(Date.now() - answer.askedAt)
+      answer.outcome = outcome
+    })
     waitUntil(reading)
     await reading
     return answer
@@ -90,7 +85,7 @@ export class KeptAnswers {
 /** Whether an answer may be given: it is being read, or is not too old. Of errors only `TooManyKeys`, which takes as many rows. */
 function isFresh({ askedAt, outcome }: Answer, keptMs: number): boolean {
   const age = Date.now() - askedAt
-  const isKept = outcome !== null && ('value' in outcome || outcome.error instanceof TooManyKeys)
+  const isKept = outcome?.status === 'fulfilled' || outcome?.reason instanceof TooManyKeys
   // A negative age means that the clock was set back.
   return keptMs > 0 && (outcome === null || (isKept && age >= 0 && age < keptMs))
 }

@@ -147,7 +147,7 @@ export class GroupCommit {
    */
   #leadersWanted(): number {
     const { milliseconds } = this.#shortest
-    const hideDistance = milliseconds === Number.POSITIVE_INFINITY ? 1 : Math.ceil(milliseconds / PACE_MS)
+    const hideDistance = Number.isFinite(milliseconds) ? Math.ceil(milliseconds / PACE_MS) : 1
     const stayBusy = this.work.waiting >= 2 * ENOUGH ? 1 : 0
     const full = this.#ready.length > 0 ? this.#remaining() + this.#ready.length : 0
     return Math.min(Math.max(hideDistance + stayBusy, full), MAX_LEADERS)

@@ -184,9 +184,7 @@ export async function consume(
   }
   const receive = async (message: Delivery) => {
     const giveUp = (reason: DeadLetter['reason'], detail: string) => {
-      const head = { kind: 'slotted-counter/dead-letter', version: 1, reason, detail, at: now.toISOString() } as const
-      const { id, attempts, body } = message
-      dead.push({ message, letter: { ...head, messageId: id, attempts, message: body } })
+      dead.push({ message, letter: deadLetter(message, reason, detail, now.toISOString()) })
     }
     const queued = readMessage(message.body)
     if (typeof queued === 'string') return giveUp('malformed', queued)
@@ -230,15 +228,12 @@ export async function consume(
 }
 
 /** What is kept of a message that can never be counted automatically. A person has to decide about it. */
-export interface DeadLetter {
-  kind: 'slotted-counter/dead-letter'
-  version: 1
-  reason: 'malformed' | 'too_old' | 'refused'
-  detail: string
-  at: string
-  messageId: string
-  attempts: number
-  message: unknown
+export type DeadLetter = ReturnType<typeof deadLetter>
+
+function deadLetter(message: Delivery, reason: 'malformed' | 'too_old' | 'refused', detail: string, at: string) {
+  const { id: messageId, attempts, body } = message
+  const head = { kind: 'slotted-counter/dead-letter', version: 1, reason, detail, at } as const
+  return { ...head, messageId, attempts, message: body }
 }
 
 /** Exponential backoff, half of it jittered. */
