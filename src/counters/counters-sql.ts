@@ -68,17 +68,14 @@ export function placeOf({ record_type, record_id }: Record<string, unknown>): Co
   return { recordType: Number(record_type), recordId: toBigInt(record_id) }
 }
 
-/** SQL that continues after a row (`null`: from the first), and its arguments. MySQL uses no index for (a, b, c) > (x, y, z). */
-export function afterSql(
-  columns: readonly string[],
-  values: readonly unknown[] | null,
-): [sql: string, args: unknown[]] {
-  if (values === null) return ['', []]
-  const [first, ...others] = columns.map((column, place) =>
-    [...columns.slice(0, place).map((before) => `${before} = ?`), `${column} > ?`].join(' AND '),
-  )
-  const sql = [first, ...others.map((condition) => `(${condition})`)].join(' OR ')
-  return [`AND (${sql})`, columns.flatMap((_, place) => values.slice(0, place + 1))]
+/** SQL that continues after a row, given as literals (`null`: from the first). MySQL uses no index for (a, b, c) > (x, y, z). */
+export function afterSql(columns: readonly string[], values: readonly unknown[] | null): string {
+  if (values === null) return ''
+  const conditions = columns.map((column, place) => {
+    const before = columns.slice(0, place).map((earlier, i) => `${earlier} = ${values[i]}`)
+    return `(${[...before, `${column} > ${values[place]}`].join(' AND ')})`
+  })
+  return `AND (${conditions.join(' OR ')})`
 }
 
 /** The present hour in SQL, by the database's clock: one clock for all isolates. */

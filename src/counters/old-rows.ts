@@ -3,7 +3,7 @@ import { countStatements, type Database, type Executor } from '../database/datab
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { packedSql, unpack } from '../database/values.ts'
 import type { RunBudgets, StoppedBy } from './background-runs.ts'
-import { DAY_MS, PERIODS, startOf } from './calendar.ts'
+import { DAY_MS, PERIODS, startOf, timeText } from './calendar.ts'
 import { afterSql, counterListsSql, HOUR_SQL, sameCounterSql } from './counters-sql.ts'
 import { rangeOf } from './ranges.ts'
 
@@ -41,25 +41,25 @@ export interface ExpiryOptions extends RunBudgets {
 export async function expireHours(database: Database, options: ExpiryOptions) {
   const { hourDays, pageHours, recordTypes, at, ...budgets } = options
   // Whole days: a day has all of its hours or none, unless a run could not finish it.
-  const before = startOf('day', new Date(at.getTime() - hourDays * DAY_MS))
-  const shared = { args: [before], condition: 'd.count IS NOT NULL' }
+  const before = timeText(startOf('day', new Date(at.getTime() - hourDays * DAY_MS)))
+  const condition = 'd.count IS NOT NULL'
   // Types last: a deletion beside this takes from its type the hours that its counter still has.
   return deleteOldRows(database, pageHours, budgets, [
     {
-      ...shared,
+      condition,
       from: `FROM counter_history AS h FORCE INDEX (period_start)
         LEFT JOIN counter_periods AS d ON ${sameCounterSql('d', 'h')} AND d.period = ${PERIODS.day}
           AND d.period_start = DATE(h.period_start)
-        WHERE h.period_start < ?`,
+        WHERE h.period_start < '${before}'`,
       order: ['h.period_start', 'h.record_type', 'h.record_id'],
       deletion: (hours) => `FROM counter_history WHERE ${hoursOfCountersSql(hours)}`,
     },
     {
-      ...shared,
+      condition,
       from: `FROM type_history AS h FORCE INDEX (PRIMARY)
         LEFT JOIN type_history AS d ON d.record_type = h.record_type AND d.period = ${PERIODS.day}
           AND d.period_start = DATE(h.period_start) AND d.range_lane = h.range_lane AND d.bucket = h.bucket
-        WHERE h.record_type IN (${recordTypes.join(',')}) AND h.period = ${PERIODS.hour} AND h.period_start < ?`,
+        WHERE h.record_type IN (${recordTypes.join(',')}) AND h.period = ${PERIODS.hour} AND h.period_start < '${before}'`,
       order: ['h.record_type', 'h.period_start', 'h.range_lane'],
       deletion: (hours) => `FROM type_history WHERE (record_type, period, period_start, range_lane)
         IN (${hours.map(([type, start, lane]) => `(${type},${PERIODS.hour},'${start}',${lane})`).join(',')})`,
@@ -83,9 +83,8 @@ const idOf = (row: OldRow) => BigInt(row[2]!)
 
 /** One kind of old rows. */
 interface OldRows {
-  /** `FROM` and `WHERE`, with its arguments. */
+  /** `FROM` and `WHERE`. */
   from: string
-  args?: readonly unknown[]
   /** Columns in the order of an index. The third one is the record id, or the lane. */
   order: readonly string[]
   /** SQL: whether a row may be deleted. Default: it may. */
@@ -131,18 +130,12 @@ async function deleteOldRows(
 }
 
 /** Reads the next page of rows: those after a row, or the first ones. */
-async function readPage(
-  db: Executor,
-  { from, args = [], order, condition = '1' }: OldRows,
-  after: OldRow | null,
-  limit: number,
-) {
-  const [resume, resumeAt] = afterSql(order, after?.map((text) => (/^\d+$/.test(text) ? BigInt(text) : text)) ?? null)
+async function readPage(db: Executor, { from, order, condition = '1' }: OldRows, after: OldRow | null, limit: number) {
+  const resume = afterSql(order, after?.map((text) => (/^\d+$/.test(text) ? text : `'${text}'`)) ?? null)
   // The space within a time would separate.
   const texts = order.map((column) => (column.endsWith('period_start') ? `REPLACE(${column}, ' ', 'T')` : column))
   const { rows } = await db.execute(
-    `SELECT ${packedSql(condition, ...texts)} ${from} ${resume} ORDER BY ${order.join(', ')} LIMIT ?`,
-    [...args, ...resumeAt, limit],
+    `SELECT ${packedSql(condition, ...texts)} ${from} ${resume} ORDER BY ${order.join(', ')} LIMIT ${limit}`,
   )
   return rows.map((packed) => {
     const [mayGo, ...row] = unpack(packed)

@@ -48,7 +48,7 @@ export async function importCounts(
     async attempt(transaction, locked) {
       const changes = imports.map((counter) => {
         const { version, total } = locked(counter)
-        checkTotals(counter.amount, total + counter.amount)
+        checkTotals([counter.amount, total + counter.amount])
         return { ...counter, version }
       })
       // The lock order of roll-ups: totals, days, types.

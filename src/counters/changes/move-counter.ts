@@ -71,7 +71,7 @@ export async function moveCounter(
 /** Empties the totals and slots of counters, into those of their targets if they have any. */
 async function moveCounts(transaction: Executor, counters: readonly CounterState[]): Promise<void> {
   for (const { total, pending, target } of counters) {
-    checkTotals(total, pending, (target?.total ?? 0n) + total + pending)
+    checkTotals([total, pending, (target?.total ?? 0n) + total + pending])
   }
   const changes = counters.flatMap((counter) => {
     const { total, rolledUpAt, target } = counter

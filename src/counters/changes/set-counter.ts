@@ -36,7 +36,7 @@ export async function setCounter(
       )
       await checkPending(transaction, [counter], rows.length)
       const { slots, pending } = pendingOf(rows)
-      checkTotals(count - total, ...slots.map(({ count }) => count))
+      checkTotals([count - total, ...slots.map(({ count }) => count)])
       added = count - total - pending
       const rolledUpAt = slots.length > 0 ? at : null
       await addToTotals(transaction, [{ ...counter, version, amount: count - total, rolledUpAt }])

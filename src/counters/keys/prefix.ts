@@ -41,10 +41,8 @@ export async function checkKeys(
 }
 
 async function hasFewKeys(db: Executor, { recordType, name: prefix }: KeysWithPrefix, most: number): Promise<boolean> {
-  const where = `record_type = ${recordType} AND ${beginsWithSql('name', prefix)}`
-  return (
-    (await db.execute(`SELECT 1 FROM counters FORCE INDEX (name) WHERE ${where} LIMIT ${most}, 1`)).rows.length === 0
-  )
+  const keys = `counters FORCE INDEX (name) WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)}`
+  return (await db.execute(`SELECT 1 FROM ${keys} LIMIT ${most}, 1`)).rows.length === 0
 }
 
 /** How the table `counters AS n` is read: by which index, and an SQL condition. */

@@ -35,11 +35,7 @@ export class HistoryAddition {
     this.#rangeLane = rangeLane
   }
 
-  /**
-   * Adds to the periods that contain an instant, of each counter and of its type.
-   * @param amounts in primary key order, the order of locks @param known what is known of the instant @param of `types`: not of the
-   *   counters
-   */
+  /** Adds to the periods around an instant, of counters (unless `of` is `types`) and their types. @param amounts in primary key order */
   add(amounts: readonly PeriodAmount[], at: Date, known: keyof typeof KNOWN = 'hour', of?: 'types'): void {
     const starts = KNOWN[known].map((period) => [PERIODS[period], timeText(startOf(period, at))] as const)
     // Summed first, because there are far more counters than types and periods.

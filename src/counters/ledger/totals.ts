@@ -43,7 +43,7 @@ export function fitsTotal(total: bigint): boolean {
 }
 
 /** Fails as the database would if a number left its range. @throws {DatabaseFailure} */
-export function checkTotals(...totals: readonly bigint[]): void {
+export function checkTotals(totals: readonly bigint[]): void {
   if (totals.every(fitsTotal)) return
   const reason = 'a total would leave the range of 64-bit integers'
   throw new DatabaseFailure({ kind: 'range', retry: false, applied: 'no' }, reason)

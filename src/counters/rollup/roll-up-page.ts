@@ -43,17 +43,14 @@ export async function readRollUpPage(
   { range, after }: { range: number; after: Cursor | null },
   limit: number,
 ): Promise<RollUpPage> {
-  const [resume, resumeAt] = afterSql(
-    ['s.record_type', 's.record_id', 's.bucket', 's.slot'],
-    after && [after.recordType, after.recordId, bucketOf(after.recordId), after.slot],
-  )
+  const order = ['s.record_type', 's.record_id', 's.bucket', 's.slot']
+  const resume = afterSql(order, after && [after.recordType, after.recordId, bucketOf(after.recordId), after.slot])
   // vtgate sends a list of buckets to their shard only. It merges a subquery for the same bucket into it, but not a join.
   const { rows } = await db.execute(
     `SELECT ${packedSql('s.record_type', 's.record_id', 's.slot', 's.count', TOTAL)}
      FROM slotted_counters AS s FORCE INDEX (pending)
      WHERE s.pending = 1 ${rangeSql('s', range, db.ranges)} ${resume}
-     ORDER BY s.record_type, s.record_id, s.bucket, s.slot LIMIT ?`,
-    [...resumeAt, limit + 1],
+     ORDER BY ${order.join(', ')} LIMIT ${limit + 1}`,
   )
   const counters: (CounterSnapshot & { exists: boolean })[] = []
   for (const row of rows.slice(0, limit)) {
