@@ -179,8 +179,8 @@ async function readStates(
 /** Takes a counter out of the history of its type: its hours, the remainders of its days, and its adjustments. */
 async function takeFromType(db: Executor, counter: CounterState, history: HistoryAddition): Promise<void> {
   const where = `WHERE ${counterSql(counter)}`
-  // Locked, because expiry deletes hours beside this, and then those of the type. Not shared: the deletion would meet a deadlock.
   const read = (rows: string) => db.execute(`SELECT CAST(period_start AS CHAR) AS at, count FROM ${rows}`)
+  // Locked, because expiry deletes hours beside this, and then those of the type. Not shared: the deletion would meet a deadlock.
   const hours = await read(`counter_history FORCE INDEX (PRIMARY) ${where} FOR UPDATE`)
   const days = await read(`counter_periods FORCE INDEX (PRIMARY) ${where} AND period = ${PERIODS.day}`)
   const take = (count: bigint, at: Date, known: 'hour' | 'day') =>
