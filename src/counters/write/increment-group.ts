@@ -77,7 +77,7 @@ export class IncrementGroup {
     return this.size + counters.size <= most
   }
 
-  /** Adds a request. Nothing but a key writes to its slot, so it recognizes itself there; twice in one group, it is a repeat as well. */
+  /** Adds a request. Nothing else writes to the slot of a key, so a key recognizes itself there. Twice in a group, it is a repeat too. */
   add(ticket: Ticket): void {
     const { increments } = ticket
     ticket.group = this
