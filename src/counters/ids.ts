@@ -23,7 +23,7 @@ export function random63(): bigint {
   return number === 0n ? random63() : number
 }
 
-/** The version of a new row of `counters`: random, because versions of deleted rows must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
+/** The version of a new row of `counters`: random, as those of deleted rows must not recur; 62 bits, to stay below 2^63 (`random63`). */
 export function newVersion(): bigint {
   return BigInt.asUintN(62, random63())
 }
