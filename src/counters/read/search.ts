@@ -42,10 +42,9 @@ export async function findCounters(db: Executor, type: KeyedType, { after, limit
   const { recordType } = type
   const { rows } = await db.execute(
     `SELECT record_id, name FROM counters AS n FORCE INDEX (name)
-     WHERE record_type = ? AND ${beginsWithSql('name', prefix)} ${after === null ? '' : `AND name > ${bytesSql(after)}`}
+     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} ${after === null ? '' : `AND name > ${bytesSql(after)}`}
        AND ${LISTED_SQL}
-     ORDER BY name LIMIT ?`,
-    [recordType, limit + 1],
+     ORDER BY name LIMIT ${limit + 1}`,
   )
   const counters = rows.slice(0, limit).map((row): CounterAddress => {
     return { recordType, recordId: toBigInt(row.record_id), name: toText(row.name) }

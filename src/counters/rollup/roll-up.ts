@@ -143,12 +143,10 @@ export function mostSlotsPerRun(budgets: Pick<RollUpOptions, 'pageSlots' | 'maxS
  * that time has not come, 0 if there are no slots. The hour 0 marks slots that were pruned while rolled up: they are not old.
  */
 export async function readBacklog(db: Executor): Promise<{ pending: number; overdueHours: number }> {
+  const slots = `slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ${MAX_COUNTED}`
   const { rows } = await db.execute(
-    `SELECT
-       (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS p) AS pending,
-       (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS oldest,
-       ${HOUR_SQL} AS hour`,
-    [MAX_COUNTED],
+    `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM ${slots}) AS p) AS pending,
+       (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS oldest, ${HOUR_SQL} AS hour`,
   )
   const { pending, oldest, hour } = rows[0] ?? {}
   // Subtracted here: MariaDB refuses a difference below 0.

@@ -83,25 +83,28 @@ export async function verifyPage(db: Executor, from: string, limit: number, firs
 /** The first record type, from a number on, that has anything to check; `null` if there is none. */
 async function nextRecordType(db: Executor, recordType: number): Promise<number | null> {
   const tables = ['counters', 'counter_periods', 'counter_history', 'counter_adjustments', 'type_history']
-  const selects = tables.map((table) => `SELECT MIN(record_type) AS record_type FROM ${table} WHERE record_type >= ?`)
-  const sql = `SELECT MIN(record_type) AS first FROM (${selects.join(' UNION ALL ')}) AS types`
-  const [row] = (await db.execute(sql, Array(tables.length).fill(recordType))).rows
-  return row!.first === null ? null : Number(row!.first)
+  const selects = tables.map(
+    (table) => `SELECT MIN(record_type) AS record_type FROM ${table} WHERE record_type >= ${recordType}`,
+  )
+  const { rows } = await db.execute(
+    `SELECT MIN(record_type) AS record_type FROM (${selects.join(' UNION ALL ')}) AS types`,
+  )
+  const first = rows[0]!.record_type
+  return first === null ? null : Number(first)
 }
 
 /** The next counters of a type, in the order of their ids. One with too many rows has a page of its own. */
 async function counterPage(db: Executor, { recordType, start, limit, rows, firstDay }: Page) {
-  // The inner limits bound what is read.
-  const idsOf = (table: string) =>
-    `SELECT record_id FROM ${table} FORCE INDEX (PRIMARY) WHERE record_type = ? AND record_id >= ? ORDER BY record_id LIMIT ?`
-  const ends = ['counter_adjustments', 'counter_periods', 'counter_history'].map(
-    (table, i) => `SELECT MAX(record_id) AS last, COUNT(*) AS found FROM (${idsOf(table)}) AS part_${i}`,
-  )
   const first = BigInt(start)
-  const args = [recordType, first, rows]
+  const idsOf = (table: string, most: number) => `SELECT record_id FROM ${table} FORCE INDEX (PRIMARY)
+    WHERE record_type = ${recordType} AND record_id >= ${first} ORDER BY record_id LIMIT ${most}`
+  // The inner limits bound what is read.
+  const ends = ['counter_adjustments', 'counter_periods', 'counter_history'].map(
+    (table, i) => `SELECT MAX(record_id) AS last, COUNT(*) AS found FROM (${idsOf(table, rows)}) AS part_${i}`,
+  )
   const [ids, found] = await Promise.all([
-    db.execute(idsOf('counters'), [recordType, first, limit + 1]),
-    db.execute(ends.join(' UNION ALL '), [...args, ...args, ...args]),
+    db.execute(idsOf('counters', limit + 1)),
+    db.execute(ends.join(' UNION ALL ')),
   ])
   const counters = ids.rows.map(({ record_id }) => toBigInt(record_id))
   const full = found.rows.filter(({ found }) => Number(found) === rows).map(({ last }) => toBigInt(last))
@@ -117,11 +120,10 @@ async function counterPage(db: Executor, { recordType, start, limit, rows, first
 /** The next days of a type. The first page has its other sums too. A day is never split: only one statement reads one snapshot. */
 async function dayPage(db: Executor, { recordType, start, rows, firstDay }: Page) {
   const begin = start || FIRST
+  const days = `counter_periods FORCE INDEX (ranking) WHERE record_type = ${recordType} AND period = ${PERIODS.day}`
   const { rows: ends } = await db.execute(
     `SELECT MAX(period_start) AS last, COUNT(*) AS found FROM (
-       SELECT period_start FROM counter_periods FORCE INDEX (ranking)
-       WHERE record_type = ? AND period = ${PERIODS.day} AND period_start >= ? ORDER BY period_start LIMIT ?) AS parts`,
-    [recordType, begin, rows],
+       SELECT period_start FROM ${days} AND period_start >= '${begin}' ORDER BY period_start LIMIT ${rows}) AS parts`,
   )
   const { last: end, found } = ends[0]!
   const last = Number(found) < rows ? LAST : String(end).slice(0, 10)
