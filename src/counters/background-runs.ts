@@ -3,12 +3,10 @@ import type { Database, Executor } from '../database/database.ts'
 import { toBigInt, toDate, toText } from '../database/values.ts'
 import { earliest } from './calendar.ts'
 import type { CounterPlace } from './counter-address.ts'
+import { placeOf } from './counters-sql.ts'
 import { rangeStarts } from './ranges.ts'
 
-/**
- * How runs end, indexes as stored: with their work done, a spent budget, a `failure`, or an `interruption`, after which a run did not
- * release its lease. It may have been killed because it took too much processor time, or cut off from the database.
- */
+/** How runs end, indexes as stored: `null`: all work done; `interruption`: killed or cut off, so that the lease was not released. */
 const ENDS = [null, 'statements', 'seconds', 'interruption', 'failure'] as const
 type End = (typeof ENDS)[number]
 /** Budgets that can end a run before its work is done. */
@@ -23,9 +21,7 @@ export const TASK_BUCKET = bucketOf(0n)
 export type BackgroundTask = keyof typeof TASKS
 
 /** The number of an end, as SQL. */
-function endSql(end: End): string {
-  return end === null ? 'NULL' : String(ENDS.indexOf(end))
-}
+const endSql = (end: End) => (end === null ? 'NULL' : ENDS.indexOf(end))
 
 /** Records how a run of a task ended. */
 export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: StoppedBy | null): Promise<void> {
@@ -44,10 +40,9 @@ export async function recordDeadBatches(db: Executor, batches: number): Promise<
   )
 }
 
-/** A mismatch as verification stores it: JSON has no bigint. */
-export interface FoundMismatch {
+/** A mismatch as verification stores it: JSON has no bigint. `key` is `null` of a type, and of a counter without a name. */
+interface FoundMismatch {
   recordType: number
-  /** `null`: that of a type, or of a counter without a name. */
   key: string | null
   recordId: string | null
   what: string
@@ -57,9 +52,8 @@ export interface FoundMismatch {
 }
 
 /**
- * Reads how the last run of each task ended (`stoppedBy` is `null`: all work was done; a task without a run is missing), the
- * batches that died, when a whole round of verification last agreed (`null`: none did, or a mismatch was found since), and what
- * was found since.
+ * Reads how the last run of each task ended (`stoppedBy` is `null`: all work was done; a task without a run is missing), the batches that
+ * died, when a whole round of verification last agreed (`null`: none did, or a mismatch was found since), and what was found since.
  */
 export async function readRuns(db: Executor) {
   const { rows } = await db.execute(
@@ -84,16 +78,14 @@ export async function readRuns(db: Executor) {
 }
 
 export interface RunBudgets {
-  /** Each statement is one subrequest of the Worker. */
+  /** Each is a subrequest of the Worker. */
   maxStatements: number
   /** No further page starts after this. Default: no limit. */
   maxSeconds?: number
 }
 
 /** The last slot that a roll-up has processed. */
-export interface Cursor extends CounterPlace {
-  slot: bigint
-}
+export type Cursor = CounterPlace & { slot: bigint }
 
 interface RollUpState {
   /** The run that holds the lease; 0: it was released. */
@@ -110,17 +102,12 @@ interface RollUpState {
 const STOPPED_BY = `IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${endSql('interruption')}, stopped_by)`
 
 /**
- * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take. The clock
- * may have been set back: a lease that ends later than one taken now is free too. Correctness does not depend on it.
+ * Takes the lease of a range if it is free. It expires, in case its run dies. A lease that ends later than one taken now is free too:
+ * the clock was set back. Correctness does not depend on it.
  * @param holder a random number that identifies this run
- * @returns the state afterwards, whose `holder` tells whether this run has the lease, and how long the shorter statement took
+ * @returns the state afterwards, with the `holder` of the lease, and how long the shorter statement took
  */
-export async function acquireLease(
-  db: Executor,
-  rangeStart: bigint,
-  holder: bigint,
-  seconds: number,
-): Promise<{ state: RollUpState; roundTripMs: number }> {
+export async function acquireLease(db: Executor, rangeStart: bigint, holder: bigint, seconds: number) {
   const began = Date.now()
   await db.execute(
     `INSERT INTO rollup_state (range_start, bucket, holder, leased_until) VALUES (${rangeStart}, ${bucketOf(rangeStart)}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
@@ -153,19 +140,13 @@ export async function readRollUpState(db: Database): Promise<Omit<RollUpState, '
 
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
   const { rows } = await db.execute(
-    `SELECT holder, cursor_record_type, cursor_record_id, cursor_slot, last_run_at, caught_up_at, ${STOPPED_BY} AS stopped_by
+    `SELECT holder, cursor_record_type AS record_type, cursor_record_id AS record_id, cursor_slot AS slot, last_run_at, caught_up_at,
+       ${STOPPED_BY} AS stopped_by
      FROM rollup_state WHERE ${idsSql('range_start', rangeStarts)}`,
   )
   return rows.map((row) => ({
     holder: toBigInt(row.holder),
-    cursor:
-      row.cursor_slot === null
-        ? null
-        : {
-            recordType: Number(row.cursor_record_type),
-            recordId: toBigInt(row.cursor_record_id),
-            slot: toBigInt(row.cursor_slot),
-          },
+    cursor: row.slot === null ? null : { ...placeOf(row), slot: toBigInt(row.slot) },
     lastRunAt: toDate(row.last_run_at),
     caughtUpAt: toDate(row.caught_up_at),
     stoppedBy: ENDS[Number(row.stopped_by)] ?? null,
@@ -173,17 +154,15 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
 }
 
 /**
- * Releases the lease and stores the state for the next run, unless another run has taken the lease. Stored times never go back:
- * a run may end after one that was scheduled later.
+ * Stores the state for the next run, unless another one has taken the lease. Stored times never go back: runs may end in another order.
  * @param end `cursor`: where the next run starts; `caughtUp`: whether all that was pending when this run began has been rolled up
  */
 export async function releaseLease(
   db: Executor,
   rangeStart: bigint,
   holder: bigint,
-  end: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: End },
+  { at, cursor, caughtUp, stoppedBy }: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: End },
 ): Promise<void> {
-  const { at, cursor, caughtUp, stoppedBy } = end
   // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
   const time = 'CAST(? AS DATETIME(3))'
   await db.execute(

@@ -6,13 +6,11 @@ import { type CounterPlace, counterId } from './counter-address.ts'
 const SIGNED_LIMIT = 2n ** 63n
 
 /**
- * SQL conditions that together select counters: one for each type and half of the ids.
- * - vtgate merges the SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they are adjacent and have the
- *   same list of buckets (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
+ * SQL conditions that together select counters, each once: one for each type and half of the ids.
+ * - vtgate merges adjacent SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they have the same list of buckets
+ *   (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
  * - MariaDB uses no index for a list of numbers below and above 2^63, and would read all counters of the type.
- * @param counters each counter once
- * @param table as for `idsSql`
- * @param index that the statement is forced to use, if it is not the primary key
+ * @param table as for `idsSql` @param index that the statement is forced to use, if it is not the primary key
  */
 export function counterListsSql(counters: readonly CounterPlace[], table = '', index?: 'pending'): string[] {
   const halves = Map.groupBy(counters, ({ recordType, recordId }) => `${recordType} ${recordId < SIGNED_LIMIT}`)
@@ -70,20 +68,14 @@ export function placeOf({ record_type, record_id }: Record<string, unknown>): Co
   return { recordType: Number(record_type), recordId: toBigInt(record_id) }
 }
 
-/**
- * SQL that continues after a row in the order of columns, and its arguments; `null`: from the first row. Spelled out, because
- * MySQL does not use an index for (a, b, c) > (x, y, z).
- */
-export function afterSql(
-  columns: readonly string[],
-  values: readonly unknown[] | null,
-): [sql: string, args: unknown[]] {
-  if (values === null) return ['', []]
-  const [first, ...others] = columns.map((column, place) =>
-    [...columns.slice(0, place).map((before) => `${before} = ?`), `${column} > ?`].join(' AND '),
-  )
-  const sql = [first, ...others.map((condition) => `(${condition})`)].join(' OR ')
-  return [`AND (${sql})`, columns.flatMap((_, place) => values.slice(0, place + 1))]
+/** SQL that continues after a row, given as literals (`null`: from the first). MySQL uses no index for (a, b, c) > (x, y, z). */
+export function afterSql(columns: readonly string[], values: readonly unknown[] | null): string {
+  if (values === null) return ''
+  const conditions = columns.map((column, place) => {
+    const before = columns.slice(0, place).map((earlier, i) => `${earlier} = ${values[i]}`)
+    return `(${[...before, `${column} > ${values[place]}`].join(' AND ')})`
+  })
+  return `AND (${conditions.join(' OR ')})`
 }
 
 /** The present hour in SQL, by the database's clock: one clock for all isolates. */
@@ -99,7 +91,7 @@ const MAX_PASSED_OVER = 64
 
 /**
  * SQL of one counter's pending count: a column, and where it is from. Reading rows side by side takes a third of the time that the
- * index `pending` takes, but only the index passes over empty slots. So it is used if there are many of them. At most
+ * index `pending` takes, but only the index passes over empty slots, so it is used if there are many. At most
  * `most + 2 * MAX_PASSED_OVER + 2` rows are read, and the pending ones once more to count them.
  * @param most above so many slots the count is NULL
  */
@@ -113,14 +105,4 @@ export function pendingOfOneSql(counter: CounterPlace, most: number): { column: 
     column: `IF(COUNT(*) = 0, ${sum('PRIMARY')}, ${sum('pending')})`,
     from: `(SELECT slot FROM ${slots('pending', 0)} LIMIT ${MAX_PASSED_OVER}, 1) AS many`,
   }
-}
-
-/**
- * SQL of a column: the same for the counter of `counters AS n`, of which there may be several. vtgate keeps it within its
- * statement, because it names the bucket of the row.
- */
-export function boundedPendingSql(most: number): string {
-  const slots = `slotted_counters AS s FORCE INDEX (pending)
-        WHERE s.pending = 1 AND ${sameCounterSql('s', 'n')}`
-  return `IF((SELECT 1 FROM ${slots} LIMIT ${most}, 1) IS NULL, (SELECT COALESCE(SUM(s.count), 0) FROM ${slots}), NULL)`
 }

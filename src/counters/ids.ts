@@ -1,9 +1,8 @@
 const encoder = new TextEncoder()
 
 /**
- * The 64-bit hash that identifies a text in the database: the first 8 bytes of its SHA-256. Cryptographic, because keys come
- * from strangers, who must not find two keys for one counter. Among a hundred million keys, a collision has a chance of 1 in
- * 3,700 (birthday bound, n² / 2⁶⁵).
+ * The 64-bit hash that identifies a text in the database: the first 8 bytes of its SHA-256, because strangers must not find two keys
+ * for one counter. Among a hundred million keys, a collision has a chance of 1 in 3,700 (birthday bound, n² / 2⁶⁵).
  */
 export async function hash64(text: string): Promise<bigint> {
   const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text))
@@ -24,7 +23,7 @@ export function random63(): bigint {
   return number === 0n ? random63() : number
 }
 
-/** The version of a new row of `counters`: random, because versions of deleted rows must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
+/** The version of a new row of `counters`: random, as those of deleted rows must not recur; 62 bits, to stay below 2^63 (`random63`). */
 export function newVersion(): bigint {
   return BigInt.asUintN(62, random63())
 }

@@ -3,14 +3,11 @@ import { countStatements, type Database, type Executor } from '../database/datab
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { packedSql, unpack } from '../database/values.ts'
 import type { RunBudgets, StoppedBy } from './background-runs.ts'
-import { DAY_MS, PERIODS, startOf } from './calendar.ts'
+import { DAY_MS, PERIODS, startOf, timeText } from './calendar.ts'
 import { afterSql, counterListsSql, HOUR_SQL, sameCounterSql } from './counters-sql.ts'
 import { rangeOf } from './ranges.ts'
 
-/**
- * Deletes empty slots that need not be kept any longer, oldest first. `hoursKept` says for how long, when a batch is written.
- * @param settings `pageSlots`: the slots of a page
- */
+/** Deletes empty slots that need not be kept any longer (`hoursKept`), oldest first. @param settings `pageSlots`: the slots of a page */
 export async function prune(database: Database, { pageSlots, ...budgets }: RunBudgets & { pageSlots: number }) {
   const { kept: _, ...summary } = await deleteOldRows(database, pageSlots, budgets, [
     {
@@ -31,7 +28,7 @@ export function leastExpiryStatements(ranges: number): number {
   return 2 * (1 + ranges)
 }
 
-/** How long the history keeps hours, and the bounds of one run, whose statements include those of pruning. */
+/** How long the history keeps hours, and the bounds of one run. */
 export interface ExpiryOptions extends RunBudgets {
   /** Of older days, only the sum remains. */
   hourDays: number
@@ -40,32 +37,29 @@ export interface ExpiryOptions extends RunBudgets {
   at: Date
 }
 
-/**
- * Deletes the hours of old days, oldest first. Days hold their sums, so histories by UTC days or months stay.
- * @returns also `kept`: old hours whose day is missing
- */
+/** Deletes the hours of old days, oldest first. Days hold their sums. @returns also `kept`: old hours whose day is missing */
 export async function expireHours(database: Database, options: ExpiryOptions) {
   const { hourDays, pageHours, recordTypes, at, ...budgets } = options
   // Whole days: a day has all of its hours or none, unless a run could not finish it.
-  const before = startOf('day', new Date(at.getTime() - hourDays * DAY_MS))
-  const shared = { args: [before], condition: 'd.count IS NOT NULL' }
+  const before = timeText(startOf('day', new Date(at.getTime() - hourDays * DAY_MS)))
+  const condition = 'd.count IS NOT NULL'
   // Types last: a deletion beside this takes from its type the hours that its counter still has.
   return deleteOldRows(database, pageHours, budgets, [
     {
-      ...shared,
+      condition,
       from: `FROM counter_history AS h FORCE INDEX (period_start)
         LEFT JOIN counter_periods AS d ON ${sameCounterSql('d', 'h')} AND d.period = ${PERIODS.day}
           AND d.period_start = DATE(h.period_start)
-        WHERE h.period_start < ?`,
+        WHERE h.period_start < '${before}'`,
       order: ['h.period_start', 'h.record_type', 'h.record_id'],
       deletion: (hours) => `FROM counter_history WHERE ${hoursOfCountersSql(hours)}`,
     },
     {
-      ...shared,
+      condition,
       from: `FROM type_history AS h FORCE INDEX (PRIMARY)
         LEFT JOIN type_history AS d ON d.record_type = h.record_type AND d.period = ${PERIODS.day}
           AND d.period_start = DATE(h.period_start) AND d.range_lane = h.range_lane AND d.bucket = h.bucket
-        WHERE h.record_type IN (${recordTypes.join(',')}) AND h.period = ${PERIODS.hour} AND h.period_start < ?`,
+        WHERE h.record_type IN (${recordTypes.join(',')}) AND h.period = ${PERIODS.hour} AND h.period_start < '${before}'`,
       order: ['h.record_type', 'h.period_start', 'h.range_lane'],
       deletion: (hours) => `FROM type_history WHERE (record_type, period, period_start, range_lane)
         IN (${hours.map(([type, start, lane]) => `(${type},${PERIODS.hour},'${start}',${lane})`).join(',')})`,
@@ -75,14 +69,10 @@ export async function expireHours(database: Database, options: ExpiryOptions) {
 
 /** Each by primary key: MariaDB may otherwise go by the time, through all hours that began then. */
 function hoursOfCountersSql(hours: readonly OldRow[]): string {
-  const counters = hours.map(([start, type, recordId]) => ({
-    recordType: Number(type),
-    recordId: BigInt(recordId!),
-    start,
-  }))
-  const conditions = [...Map.groupBy(counters, ({ start }) => start)].flatMap(([start, begun]) =>
-    counterListsSql(begun).map((list) => `(${list} AND period_start = '${start}')`),
-  )
+  const conditions = [...Map.groupBy(hours, ([start]) => start)].flatMap(([start, begun]) => {
+    const counters = begun.map((row) => ({ recordType: Number(row[1]), recordId: idOf(row) }))
+    return counterListsSql(counters).map((list) => `(${list} AND period_start = '${start}')`)
+  })
   return `(${conditions.join(' OR ')})`
 }
 
@@ -93,9 +83,8 @@ const idOf = (row: OldRow) => BigInt(row[2]!)
 
 /** One kind of old rows. */
 interface OldRows {
-  /** `FROM` and `WHERE`, with its arguments. */
+  /** `FROM` and `WHERE`. */
   from: string
-  args?: readonly unknown[]
   /** Columns in the order of an index. The third one is the record id, or the lane. */
   order: readonly string[]
   /** SQL: whether a row may be deleted. Default: it may. */
@@ -105,8 +94,8 @@ interface OldRows {
 }
 
 /**
- * Deletes old rows page by page, one kind after another. Rows are read without locks and then deleted by primary key: a range delete
- * would lock the gaps that writers insert into. The next run deletes what this one leaves.
+ * Deletes old rows page by page. They are read without locks and deleted by primary key: a range would lock gaps that writers insert
+ * into.
  * @returns `kept`: the rows that the condition excludes; `stoppedBy`: the budget that ended the run before its work was done
  */
 async function deleteOldRows(
@@ -126,10 +115,9 @@ async function deleteOldRows(
       const page: Awaited<ReturnType<typeof readPage>> = await readPage(db, kind, after, pageRows)
       const old = page.filter(({ mayGo }) => mayGo).map(({ row }) => row)
       const parts = [...Map.groupBy(old, (row) => rangeOf(idOf(row), database.ranges)).values()]
-      const counts = await Promise.all(
-        parts.map((part) => db.execute(`DELETE ${kind.deletion(part)} AND ${bucketsSql(part.map(idOf))}`)),
-      )
-      deleted += counts.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0)
+      const deletions = parts.map((part) => `DELETE ${kind.deletion(part)} AND ${bucketsSql(part.map(idOf))}`)
+      const results = await Promise.all(deletions.map((deletion) => db.execute(deletion)))
+      for (const { rowsAffected } of results) deleted += rowsAffected
       kept += page.length - old.length
       if (page.length < pageRows) return null
       after = page.at(-1)!.row
@@ -142,18 +130,12 @@ async function deleteOldRows(
 }
 
 /** Reads the next page of rows: those after a row, or the first ones. */
-async function readPage(
-  db: Executor,
-  { from, args = [], order, condition = '1' }: OldRows,
-  after: OldRow | null,
-  limit: number,
-) {
-  const [resume, resumeAt] = afterSql(order, after?.map((text) => (/^\d+$/.test(text) ? BigInt(text) : text)) ?? null)
+async function readPage(db: Executor, { from, order, condition = '1' }: OldRows, after: OldRow | null, limit: number) {
+  const resume = afterSql(order, after?.map((text) => (/^\d+$/.test(text) ? text : `'${text}'`)) ?? null)
   // The space within a time would separate.
   const texts = order.map((column) => (column.endsWith('period_start') ? `REPLACE(${column}, ' ', 'T')` : column))
   const { rows } = await db.execute(
-    `SELECT ${packedSql(condition, ...texts)} ${from} ${resume} ORDER BY ${order.join(', ')} LIMIT ?`,
-    [...args, ...resumeAt, limit],
+    `SELECT ${packedSql(condition, ...texts)} ${from} ${resume} ORDER BY ${order.join(', ')} LIMIT ${limit}`,
   )
   return rows.map((packed) => {
     const [mayGo, ...row] = unpack(packed)

@@ -23,7 +23,7 @@ export function boundsOf(range: number, ranges: number): { first: bigint; last: 
   return { first: BigInt(range) << width, last: (BigInt(range + 1) << width) - 1n }
 }
 
-/** Transactions of one range that may add to the same sums at once: each lane has its own rows. */
+/** Transactions of a range that may add to the same sums at once: each lane has its own rows. A Worker has 6 connections. */
 export const MAX_LANES = 6
 
 /** A random lane: requests seldom wait for each other, and a retry seldom for a transaction whose answer was lost. */

@@ -14,8 +14,6 @@ const MAX_WAIT_MS = 8_000
 const MAX_LIFE_MS = 20_000
 const MAX_PATIENCE_MS = 100
 
-type ReadOutcome<Value> = { values: ReadonlyMap<string, Value> } | { failure: DatabaseFailure }
-
 /** Requests that share one query. Plain data that belongs to none of them. */
 interface ReadGroup<Value> {
   since: number
@@ -26,10 +24,10 @@ interface ReadGroup<Value> {
   /** Until when its sender may be silent. */
   silentUntil: number
   expectedAt: number
-  outcome: ReadOutcome<Value> | null
+  outcome: ReadonlyMap<string, Value> | DatabaseFailure | null
 }
 
-export interface SharedReadsOptions<Value> {
+interface SharedReadsOptions<Value> {
   /** The time-out of one attempt at a statement. */
   deadlineMs: number
   maxCounters: number
@@ -38,10 +36,8 @@ export interface SharedReadsOptions<Value> {
 }
 
 /**
- * Answers the reads of an isolate's requests with few queries, each of one range, and so of one shard. A read must see
- * everything that was acknowledged before it began, so it never uses a query that was sent before it arrived. Reads that
- * arrive while queries are in flight are merged into the next one, whatever counters they ask for. An idle isolate queries at
- * once.
+ * Answers the reads of an isolate's requests with few queries, each of one range, and so of one shard. A read must see what was
+ * acknowledged before it began, so it never uses a query sent before. Reads that arrive while queries are in flight share the next one.
  */
 export class SharedReads<Value> {
   readonly ranges: readonly RangeReads<Value>[]
@@ -52,10 +48,8 @@ export class SharedReads<Value> {
   }
 
   /**
-   * Reads counters, in the order given, as they are at an instant after the call.
-   * @param counters at most `maxCounters`, of any types
+   * Reads counters of any types, in the order given, as they are at an instant after the call. @throws {Overloaded}
    * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
-   * @throws {Overloaded} if too many requests wait
    */
   async read(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<Value[]> {
     const ranges = this.ranges.length
@@ -67,10 +61,7 @@ export class SharedReads<Value> {
   }
 }
 
-/**
- * The reads of one range, under the rules of `SharedWork`, as in `GroupCommit`. But no request works for others only: each sends
- * the query of its own group. If it falls silent, another request of the group sends the query again, which is always safe.
- */
+/** The reads of one range (`SharedWork`). A request sends only the query of its own group, again if the sender falls silent. */
 class RangeReads<Value> {
   readonly #db: Executor
   readonly #options: SharedReadsOptions<Value>
@@ -91,7 +82,7 @@ class RangeReads<Value> {
   async read(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<ReadonlyMap<string, Value>> {
     let since = Date.now()
     const group = this.#join(counters, since)
-    const first = group.requests === 1
+    const isFirst = group.requests === 1
     while (group.outcome === null) {
       const now = Date.now()
       // If the clock was set back, the wait starts over.
@@ -102,13 +93,14 @@ class RangeReads<Value> {
         await query
       } else if (now - since > MAX_WAIT_MS) {
         throw DatabaseFailure.notSent('no query that this read could share was answered in time')
+      } else if (isFirst && !group.sent) {
+        await pause(Math.max(1, Math.ceil(this.#mayBeginAt(now) - now)))
       } else {
-        await pause(this.#patience(group, first, now))
+        await pause(this.work.patience(group.expectedAt, now, MAX_PATIENCE_MS))
       }
     }
-    const { outcome } = group
-    if ('failure' in outcome) throw outcome.failure
-    return outcome.values
+    if (group.outcome instanceof DatabaseFailure) throw group.outcome
+    return group.outcome
   }
 
   #join(counters: readonly CounterAddress[], now: number): ReadGroup<Value> {
@@ -142,8 +134,7 @@ class RangeReads<Value> {
   }
 
   #maySend(group: ReadGroup<Value>, now: number): boolean {
-    if (group.sent) return this.work.isDead(group.silentUntil, now)
-    return this.#mayBeginAt(now) <= now
+    return group.sent ? this.work.isDead(group.silentUntil, now) : this.#mayBeginAt(now) <= now
   }
 
   /** When another query may begin, as far as is known. */
@@ -158,12 +149,6 @@ class RangeReads<Value> {
     return early - now > PACE_MS ? now : Math.min(early, over)
   }
 
-  /** Milliseconds to the next poll: the first request of a group waits until it may send, others for the answer. */
-  #patience(group: ReadGroup<Value>, first: boolean, now: number): number {
-    if (!group.sent && first) return Math.max(1, Math.ceil(this.#mayBeginAt(now) - now))
-    return this.work.patience(group.expectedAt, now, MAX_PATIENCE_MS)
-  }
-
   /** Never rejects. */
   async #send(group: ReadGroup<Value>, now: number): Promise<void> {
     // Closed before the query is sent, which may miss what later requests must see.
@@ -176,16 +161,14 @@ class RangeReads<Value> {
     const db = retrying(this.#db, () => {
       group.silentUntil = Date.now() + deadlineMs
     })
-    let outcome: ReadOutcome<Value>
+    // If there is an outcome, a request that sent it again was faster.
     try {
       const found = await read(db, counters)
-      this.work.took(Math.max(0, Date.now() - now))
-      outcome = { values: new Map(counters.map((counter, index) => [counterId(counter), found[index]!])) }
+      this.work.took(Date.now() - now)
+      group.outcome ??= new Map(counters.map((counter, index) => [counterId(counter), found[index]!]))
     } catch (error) {
-      outcome = { failure: error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error) }
+      group.outcome ??= error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error)
     }
-    // A request that sent it again may have been faster.
-    group.outcome ??= outcome
     this.#forget(group)
   }
 }

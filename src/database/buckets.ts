@@ -23,8 +23,8 @@ export function bucketOf(id: bigint): number {
 }
 
 /**
- * An SQL condition for the rows of one id, or of some. It names their buckets, so that vtgate asks only their shards: no statement may
- * name an id in another way.
+ * An SQL condition for the rows of ids. It names their buckets, so vtgate asks only their shards: no statement may name an id
+ * otherwise.
  * @param table the alias of the table, with a dot at its end
  */
 export function idsSql(column: 'record_id' | 'range_start', ids: bigint | readonly bigint[], table = ''): string {

@@ -22,7 +22,7 @@ export interface Database extends Executor {
   transaction<T>(work: (transaction: Executor) => Promise<T>): Promise<T>
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   url: string
   /** The time-out of a statement, in milliseconds. After it, the outcome is unknown. */
   deadlineMs: number
@@ -32,11 +32,7 @@ export interface DatabaseOptions {
 
 /** Sends nothing until the first statement. Statements outside transactions have their own sessions: requests share nothing. */
 export function openDatabase({ url, deadlineMs, ranges = 1, fetch: send = fetch }: DatabaseOptions): Database {
-  const client = new Client({
-    url,
-    cast: castQuickly,
-    fetch: fetchWithin(deadlineMs, send),
-  })
+  const client = new Client({ url, cast: castQuickly, fetch: fetchWithin(deadlineMs, send) })
   const executorOf = (connection: Connection | Client): Executor => ({
     async execute(sql, args) {
       const sent = connection === client ? sql.replace(FIRST_SELECT, `$& ${NOT_CONSOLIDATED}`) : sql
@@ -59,12 +55,9 @@ export function openDatabase({ url, deadlineMs, ranges = 1, fetch: send = fetch 
         await transaction.execute('COMMIT')
         return value
       } catch (error) {
-        // Repeated once in case it was lost: otherwise the transaction keeps its locks until the server ends it (20 s on
-        // PlanetScale).
         const rollBack = () => transaction.execute('ROLLBACK')
-        await rollBack()
-          .catch(rollBack)
-          .catch(() => {})
+        // Repeated once if it is lost: the transaction would keep its locks until the server ends it (after 20 s on PlanetScale).
+        await Promise.allSettled([rollBack().catch(rollBack)])
         throw error
       }
     },
@@ -83,17 +76,15 @@ function castQuickly(field: Parameters<typeof cast>[0], value: string | null): u
 export const FIRST_SELECT = /^[\s(]*SELECT\b/
 
 /**
- * Tells vttablet to run a SELECT even if an identical one is running. Otherwise it answers both with the result of the first
- * (the consolidator, on by default on primaries), whose older snapshot can lack a hit that was acknowledged before this read
- * began. Statements in transactions are never consolidated. MySQL and MariaDB take the directive for a comment. Source: Vitess,
- * "Comment directives"; `go/vt/sqlparser/comments.go`, `getConsolidator`.
+ * Tells vttablet to run a SELECT outside a transaction even if an identical one is running. Otherwise it answers both with the
+ * result of the first (the consolidator, on by default on primaries), whose older snapshot can lack a hit that was acknowledged
+ * before this read began. Source: Vitess, "Comment directives"; `go/vt/sqlparser/comments.go`, `getConsolidator`.
  */
 const NOT_CONSOLIDATED = '/*vt+ CONSOLIDATOR=disabled */'
 
 /**
- * Fetches with a time-out that includes the body: the driver has neither time-out nor abort. Returns only what the driver uses:
- * another Response object would double the cost. The timer is cleared, unlike that of `AbortSignal.timeout`: workerd allows
- * 10,000 timers at a time, which the statements of a roll-up could exceed.
+ * Fetches with a time-out that includes the body. Returns only what the driver uses: another Response object would double the cost. The
+ * timer is cleared, unlike that of `AbortSignal.timeout`: workerd allows 10,000 at a time, which a roll-up could exceed.
  */
 function fetchWithin(deadlineMs: number, send: typeof fetch) {
   return async (input: string, init: unknown) => {
@@ -110,12 +101,8 @@ function fetchWithin(deadlineMs: number, send: typeof fetch) {
   }
 }
 
-export interface CountedDatabase extends Database {
-  readonly sent: number
-}
-
 /** Counts the statements sent to a database, each a subrequest of the Worker, including BEGIN and COMMIT. */
-export function countStatements(database: Database): CountedDatabase {
+export function countStatements(database: Database): Database & { readonly sent: number } {
   let sent = 0
   const counted = (executor: Executor): Executor => ({
     execute(sql, args) {
@@ -128,7 +115,7 @@ export function countStatements(database: Database): CountedDatabase {
       return sent
     },
     ranges: database.ranges,
-    execute: counted(database).execute,
+    ...counted(database),
     async transaction(work) {
       sent += 2 // BEGIN, and COMMIT or ROLLBACK
       let worked = false

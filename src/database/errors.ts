@@ -1,14 +1,12 @@
 import { DatabaseError } from '@planetscale/database'
 
-export type FailureKind = 'unavailable' | 'contention' | 'credentials' | 'schema' | 'shards' | 'range' | 'rejected'
-
 /** What a failure means for its statement. */
 export interface FailureClass {
-  kind: FailureKind
+  readonly kind: 'unavailable' | 'contention' | 'credentials' | 'schema' | 'shards' | 'range' | 'rejected'
   /** Whether the statement may succeed if it is sent again. */
-  retry: boolean
+  readonly retry: boolean
   /** `no`: the statement certainly changed nothing. */
-  applied: 'no' | 'unknown'
+  readonly applied: 'no' | 'unknown'
 }
 
 const CREDENTIALS: FailureClass = { kind: 'credentials', retry: false, applied: 'no' }
@@ -52,10 +50,10 @@ const BY_ERRNO: Record<number, FailureClass> = {
   3572: CONTENTION, // NOWAIT and the row is locked (MariaDB: 1205)
 }
 
-// By the beginning of the text, for errors that Vitess makes itself. Its API reports them without a number. For the VT codes, see
-// Vitess go/vt/vterrors/code.go: VT09031 and VT09032 are transient, as are VT14 (no connection) and VT15 (roll back and try
-// again). What is refused because it would span shards is rolled back on all of them (go/vt/vtgate/scatter_conn.go,
-// `multiGoTransaction`). VT13 is a bug in Vitess, and the statement may have run.
+// By the beginning of the text, for errors that Vitess makes itself, without a number. For the VT codes, see Vitess
+// go/vt/vterrors/code.go: VT09031 and VT09032 are transient, as are VT14 (no connection) and VT15 (roll back and try again). What is
+// refused because it would span shards is rolled back on all of them (go/vt/vtgate/scatter_conn.go, `multiGoTransaction`). VT13 is a
+// bug in Vitess, and the statement may have run.
 const BY_TEXT: [string, FailureClass][] = [
   ['VT05|(?:table|column) \\S+ not found', SCHEMA],
   // The keyspace has several shards, and its VSchema does not name the table (go/vt/vtgate/engine/routing.go, `unsharded`).
@@ -85,25 +83,24 @@ const BY_CODE: Record<string, FailureClass> = {
 // or "invalid shard", and vtgate reports "No partition found".
 const MAY_BE_TRANSIENT = /^(?:target: |No partition found)/
 
-// For all other errors, the class of the SQL state decides. Cardinality, data exception, integrity constraint, and syntax or
-// access rule (ISO/IEC 9075-2, "SQLSTATE class and subclass values") mean that the statement was refused. A COMMIT that took
-// effect may report any other state, such as HY000.
+// Then, by the class of the SQL state: cardinality, data exception, integrity constraint, and syntax or access rule (ISO/IEC 9075-2,
+// "SQLSTATE class and subclass values") mean that the statement was refused. A COMMIT that took effect may report any other state.
 const REFUSED_STATES = new Set(['21', '22', '23', '42'])
 
 // HTTP statuses of responses that are not the database's, after which the request certainly was not delivered. Sources:
 // Cloudflare's documentation, "5xx errors": the origin was not reached; RFC 6585, section 4: too many requests. With any other
-// status (502, 520, 522, 524 and those that proxies invent) the request may have been delivered.
+// status (502, 520, 522, 524 and those that proxies invent) it may have been delivered.
 const NOT_DELIVERED = new Set([429, 521, 523, 525, 526, 530])
 
 /** A failed statement or transaction. The driver's error is the `cause`. */
 export class DatabaseFailure extends Error implements FailureClass {
-  readonly kind: FailureKind
+  override name = 'DatabaseFailure'
+  readonly kind: FailureClass['kind']
   readonly retry: boolean
   readonly applied: 'no' | 'unknown'
 
   constructor({ kind, retry, applied }: FailureClass, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
-    this.name = 'DatabaseFailure'
     this.kind = kind
     this.retry = retry
     this.applied = applied
@@ -125,10 +122,7 @@ export class DatabaseFailure extends Error implements FailureClass {
   }
 }
 
-/**
- * Classifies an error from the driver, or from the `fetch` below it. Only the errors listed above count as not applied: a lost
- * connection, a time-out or a proxy's error page leaves the outcome unknown.
- */
+/** Classifies an error from the driver, or from the `fetch` below it. The outcome is unknown unless it is listed above. */
 export function classify(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error
   if (!(error instanceof DatabaseError)) return new DatabaseFailure(UNKNOWN_OUTCOME, error)

@@ -30,17 +30,14 @@ export class MigrationStopped extends Error {
   }
 }
 
-/**
- * Reads, in one statement, which migrations are pending, and when the tables were made.
- * @throws {DatabaseFailure} of kind `schema` if a table is missing
- */
+/** Reads which migrations are pending, and when the tables were made. @throws {DatabaseFailure} of kind `schema`: a table is missing */
 export async function readTables(db: Executor, migrations: readonly Migration[] = MIGRATIONS) {
   const [row] = (await db.execute(READ_TABLES)).rows
   const [version = '0', madeAt = null] = row === undefined ? [] : toText(row.recorded).split(/ (.*)/)
   return { pending: migrations.filter((migration) => versionOf(migration) > Number(version)), madeAt: toDate(madeAt) }
 }
 
-/** What is to be applied: everything if a table is missing. `complete`: whether none is. */
+/** What is to be applied: everything if a table is missing. `complete`: none is. */
 export async function readPending(db: Executor, migrations: readonly Migration[] = MIGRATIONS) {
   try {
     return { complete: true, pending: (await readTables(db, migrations)).pending }
@@ -52,8 +49,7 @@ export async function readPending(db: Executor, migrations: readonly Migration[]
 
 /**
  * Makes the tables, or brings them up to this version. Safe to repeat, to interrupt anywhere, and to run several times at once.
- * @returns the names of the migrations that were applied
- * @throws {MigrationStopped}
+ * @returns the names of the migrations that were applied @throws {MigrationStopped}
  */
 export async function makeTables(db: Executor, migrations: readonly Migration[] = MIGRATIONS): Promise<string[]> {
   if (!(await readServerIdentity(db)).strict) throw new MigrationStopped(NOT_STRICT)
@@ -123,10 +119,7 @@ async function lackVSchema(db: Executor): Promise<boolean> {
   return !TABLES.every((table) => known.includes(table))
 }
 
-/** The SQL modes that refuse values that do not fit. */
-const STRICT = /STRICT_(TRANS|ALL)_TABLES/
-
-/** What to do about a server without them. */
+/** What to do about a server that stores what does not fit. */
 export const NOT_STRICT =
   'The sql_mode of the database server lacks STRICT_TRANS_TABLES, so it changes numbers that do not fit instead of refusing them. Add it for all connections.'
 
@@ -136,19 +129,19 @@ export async function readServerIdentity(db: Executor) {
   const values = new Map(rows.map((row) => Object.values(row).map(String) as [string, string]))
   return {
     /** Whether it refuses values that do not fit a column. Otherwise it would store something else without an error. */
-    strict: STRICT.test(values.get('sql_mode') ?? 'STRICT_TRANS_TABLES'),
+    strict: /STRICT_(TRANS|ALL)_TABLES/.test(values.get('sql_mode') ?? 'STRICT_TRANS_TABLES'),
     /** The shards of the keyspace; `null` without Vitess, and if they are not reported. */
     shards: /vitess/i.test(values.get('version') ?? '') ? (await readShards(db).catch(() => 0)) || null : null,
   }
 }
 
 /** Reads the number of shards of the keyspace. Source: Vitess, "SHOW VITESS_SHARDS". A shard is listed as `keyspace/range`. */
-export async function readShards(db: Executor): Promise<number> {
+async function readShards(db: Executor): Promise<number> {
   const [keyspace] = await readColumn(db, 'SELECT DATABASE() AS keyspace')
   return (await readColumn(db, 'SHOW VITESS_SHARDS')).filter((shard) => shard.startsWith(`${keyspace}/`)).length
 }
 
 /** Reads rows of one column. */
-export async function readColumn(db: Executor, sql: string): Promise<string[]> {
+async function readColumn(db: Executor, sql: string): Promise<string[]> {
   return (await db.execute(sql)).rows.map((row) => String(Object.values(row)[0]))
 }

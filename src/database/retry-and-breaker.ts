@@ -9,9 +9,8 @@ const BACKOFF_MS = 50
 const GIVE_UP_AFTER_MS = 3_000
 
 /**
- * Retries statements after transient failures. Only for statements that are safe to repeat. All of ours are: reads, INSERT
- * IGNORE, and batches, which recognize themselves. If any attempt had an unknown outcome, a failure of the whole has one too,
- * and a success says that the attempt may still arrive (`straggler`).
+ * Retries statements after transient failures. They must be safe to repeat, as reads, INSERT IGNORE and batches are. If any attempt
+ * had an unknown outcome, a failure of the whole has one too, and a success says that the attempt may still arrive (`straggler`).
  */
 export function retrying(db: Executor, beforeAttempt?: () => void): Executor {
   return {
@@ -53,9 +52,8 @@ const OPEN_MS = 250
 const MAX_OPEN_MS = 5_000
 
 /**
- * Keeps an unavailable database from delaying every request by a time-out: when statements keep failing, further ones fail at
- * once, except one at a time as a trial. Plain data, so that the requests of an isolate can share it. The pattern: M. Nygard,
- * "Release It!", "Circuit Breaker".
+ * Keeps an unavailable database from delaying every request by a time-out: when statements keep failing, further ones fail at once,
+ * except one at a time as a trial (M. Nygard, "Release It!", "Circuit Breaker"). Plain data, shared by an isolate's requests.
  */
 export class CircuitBreaker {
   /** Whether statements other than trials fail at once. Only `succeeded` and `failed` change it. */
@@ -67,10 +65,7 @@ export class CircuitBreaker {
   #openUntil = 0
   #trial = false
 
-  /**
-   * Whether a statement may be sent now. While the breaker is open, an admitted statement is the trial. No other one is
-   * admitted until its outcome is known, or until the longest open period has passed in case it never is.
-   */
+  /** Whether a statement may be sent. While the breaker is open: one trial, until its outcome is known or `MAX_OPEN_MS` have passed. */
   admit(now: number): boolean {
     if (!this.open) return true
     // A longer wait means that the clock was set back.
@@ -93,9 +88,8 @@ export class CircuitBreaker {
     const wasOpen = this.open
     this.#failures += tookMs >= SLOW_MS ? 3 : 1
     this.open = this.#failures >= MAX_FAILURES
-    if (!this.open) return
-    // Sent before the breaker opened, so its failure is nothing new.
-    if (wasOpen && !this.#trial) return
+    // Of a statement that was sent before the breaker opened, a failure is nothing new.
+    if (!this.open || (wasOpen && !this.#trial)) return
     this.#trial = false
     // Between half the period and all of it, so that isolates do not all try again at once.
     this.#openUntil = now + this.#openMs * (0.5 + Math.random() / 2)
@@ -109,9 +103,9 @@ export function withBreaker(database: Database, breaker: CircuitBreaker): Databa
     ranges: database.ranges,
     transaction: (work) => database.transaction(work),
     async execute(sql, args) {
-      const reason = 'the database keeps failing, so the statement was not sent'
-      if (!breaker.admit(Date.now())) throw DatabaseFailure.notSent(reason)
       const began = Date.now()
+      const reason = 'the database keeps failing, so the statement was not sent'
+      if (!breaker.admit(began)) throw DatabaseFailure.notSent(reason)
       const writes = !FIRST_SELECT.test(sql)
       try {
         const result = await database.execute(sql, args)

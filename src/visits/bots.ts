@@ -7,9 +7,8 @@ const MAX_GENERATION = 500
 const MAX_LENGTH = 300
 
 /**
- * Crawlers, link previews and monitors, by the names that they give themselves. For downloads, every other program that fetches
- * files is somebody's tool: package managers, download managers, updaters, scripts. isbot lists those too, because they view no
- * pages.
+ * Crawlers, link previews and monitors, by the names that they give themselves. For downloads, every other program is somebody's
+ * tool, such as a package manager or a script. isbot lists those too, because they view no pages.
  */
 const NAMED_BOTS = [
   /(?<! cu)bots?(?:\b|_)|crawl|spider|slurp|scrap[ey]|^google(?! |update|softwareupdate|-cloud|-http|-api)|-google\b|ia_archiver|nutch|xenu|masscan/i,
@@ -19,10 +18,7 @@ const NAMED_BOTS = [
 /** Agents of programs begin with their name. Those of bots that imitate a browser do not, so isbot knows them. */
 const IMITATES_BROWSER = /^mozilla\/(?!.*(?:powershell|winhttp|download))/i
 
-/**
- * Proxies that fetch the images of a README or a profile for a reader: GitHub's, and what GitLab and others run. Names from
- * atmos/camo (server.coffee), GitHub's own, and cactus/go-camo (`--server-name`).
- */
+/** Proxies that fetch images for a reader, as GitHub and GitLab run: atmos/camo (server.coffee), cactus/go-camo (`--server-name`). */
 const IMAGE_PROXIES = /^(?:github-camo|camo asset proxy|go-camo)\b/i
 
 export type Purpose = 'page' | 'download' | 'image'

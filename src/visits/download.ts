@@ -2,9 +2,9 @@
 const MAX_LENGTH = 500
 
 /**
- * Whether a request asks only for parts of a file that do not include its start (a resumed download, or a later part of a split
- * one), or for one or two bytes of it, with which players and download managers ask for its length. A malformed header, or
- * another unit than bytes, is ignored (RFC 9110, section 14.2).
+ * Whether a request asks only for parts of a file without its start (a resumed download, or a later part of a split one), or for one or
+ * two bytes, with which players ask for its length. A malformed header, or another unit than bytes, is ignored (RFC 9110, section
+ * 14.2).
  * @param header the value of `Range`; ignored if it is longer than any client needs
  */
 export function asksForPart(header = ''): boolean {
@@ -22,11 +22,9 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 export const KEY_PLACE = '{key}'
 
 /**
- * The address of a download: its key, a path, below the base of its type. A key that could lead out of the base or to another
- * host, however encoded, is refused: empty segments except the last one (a folder), `.` and `..`, backslashes, control
- * characters.
- * @param base a URL, or a path on this host, that ends in a slash or has `{key}` after one
- * @param key the decoded key
+ * The address of a download: its key, a path, below the base of its type. A key that could lead out of the base or to another host,
+ * however encoded, is refused: empty segments except the last one (a folder), `.` and `..`, backslashes, control characters.
+ * @param base a URL, or a path on this host, that ends in a slash or has `{key}` after one @param key the decoded key
  * @returns a URL, or a path on this host; `null` if the key is refused
  */
 export function destinationOf(base: string, key: string): string | null {

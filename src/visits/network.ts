@@ -6,11 +6,7 @@ const IPV4 = new RegExp(`^${BYTE}\\.${BYTE}\\.${BYTE}\\.${BYTE}$`)
 /** Characters of an IPv6 address: the longest has six groups and an IPv4 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i
 
-/**
- * Reads an IP address in the notations of RFC 4291, section 2.2, or in dotted decimals without leading zeros; no ports, zone
- * ids, brackets or spaces.
- * @returns `null` if the text is anything else
- */
+/** Reads an IP address in the notations of RFC 4291, section 2.2, or in dotted decimals without leading zeros; `null`: it is none. */
 export function parseAddress(text: string): Address | null {
   const bytes = IPV4.exec(text)
   if (bytes !== null) {
@@ -32,10 +28,9 @@ function isIpv4(address: Address): boolean {
   return address[5] === 0xffff && address.every((group, i) => i >= 5 || group === 0)
 }
 
-/** The addresses that begin with the same bits. */
+/** The addresses that begin with the same bits, of the 128 of an `Address`. */
 export interface Network {
   address: Address
-  /** How many bits, of the 128 of an `Address`. */
   bits: number
 }
 
@@ -44,10 +39,7 @@ export function isLoopback(address: string): boolean {
   return /^(?:127\.|::1$)/.test(address)
 }
 
-/**
- * The hosts of this machine: localhost, 127.*.*.* and [::1]. No public name begins with 127 and ends in a digit. It is short because
- * the script that counts has it too, word for word: a test compares them.
- */
+/** localhost, 127.*.*.* (no public name begins so and ends in a digit) and [::1]. Short, because the beacon has the same expression. */
 export const LOCAL_HOST = /.::1.|127.*\d|localhost/
 
 /** Whether a host, as URLs name it, is this machine. */
@@ -55,13 +47,9 @@ export function isLocalHost(hostname: string): boolean {
   return hostname.replace(LOCAL_HOST, '') === ''
 }
 
-/** Bits in front of an IPv4 address in an `Address`. */
-const IPV4_PREFIX = 96
-
 /**
- * The first bits of an address, of IPv4 and IPv6, that are one visitor, one subscriber or maybe one customer. A subscriber gets at
- * least a /64, at home a /56, a company a /48, and may use another address of it for each request (RFC 6177, RFC 8981). An IPv4 /24
- * is the smallest network that is routed.
+ * The first bits of an IPv4 and an IPv6 address that are one visitor, one subscriber or maybe one customer. A subscriber gets at least
+ * a /64, at home a /56, a company a /48 (RFC 6177, RFC 8981). An IPv4 /24 is the smallest network that is routed.
  */
 const WIDTHS = { visitor: [32, 64], subscriber: [32, 56], customer: [24, 48] } as const
 
@@ -85,8 +73,8 @@ export function parseNetwork(text: string): Network | null {
   const [, written = '', length] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
   const address = parseAddress(written)
   if (address === null) return null
-  // ::ffff:0:0/96 is IPv4 too, but its bits are those of IPv6.
-  const prefix = written.includes(':') ? 0 : IPV4_PREFIX
+  // In ::ffff:0:0/96, which is IPv4 too, the bits are those of IPv6.
+  const prefix = written.includes(':') ? 0 : 96
   const bits = length === undefined ? 128 : prefix + Number(length)
   return bits > 128 ? null : { address, bits }
 }

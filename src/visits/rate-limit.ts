@@ -13,9 +13,8 @@ const WIDE_SHARES = 10
 const turns = new WeakMap<RateLimit, number>()
 
 /**
- * Whether an address has exceeded its limit: that of its network, or ten times as much together with the networks beside it,
- * which may belong to one customer. Without a limit or an address, and on this machine, it has not. If the platform's rate
- * limiting fails, requests pass, because everything works without it.
+ * Whether an address has exceeded its limit: that of its network, or ten times as much together with the networks beside it, which may
+ * belong to one customer. Without a limit or an address, on this machine, and if the platform's rate limiting fails, it has not.
  * @param address the value of `CF-Connecting-IP`
  * @param purpose gives requests of one purpose a separate limit; ends with a space
  */
@@ -41,7 +40,7 @@ export const MAX_TOKEN_ATTEMPTS = 20
 /** Networks and minutes in one generation; it holds two. */
 const MAX_GENERATION = 5_000
 
-/** Counts attempts by network and minute of the clock. It works without a rate limit of the platform. Plain data. */
+/** Counts attempts by network and minute of the clock, without a rate limit of the platform. Plain data. */
 export class TokenAttempts {
   readonly #counts = new BoundedMap<number>(MAX_GENERATION)
 

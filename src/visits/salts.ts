@@ -14,10 +14,9 @@ const PATIENCE_MS = 3_000
 const RETRY_MS = 5_000
 
 /**
- * The salts of days: random, and the same in all isolates. Whoever needs a salt first creates it. An isolate reads each one
- * once, when a hit needs it. While the database is unavailable, an isolate uses the salt that it would store, so that hits are
- * counted. If another isolate stores its salt first, visitors who were counted meanwhile may count once more. Plain data,
- * shared by an isolate's requests.
+ * The salts of days: random, and the same in all isolates. Whoever needs a salt first creates it. An isolate reads each one once.
+ * While the database is unavailable, it uses the salt that it would store, so that hits are counted. If another isolate stores its
+ * salt first, visitors who were counted meanwhile may count once more. Plain data, shared by an isolate's requests.
  */
 export class Salts {
   readonly #db: Executor
@@ -34,11 +33,7 @@ export class Salts {
     this.#longestWindow = longestWindow
   }
 
-  /**
-   * The salt of a day, in hexadecimal digits. Never fails.
-   * @param day days since 1970-01-01 UTC
-   * @param waitUntil keeps a query going if the client hangs up
-   */
+  /** The salt of a day since 1970-01-01 UTC, in hexadecimal. Never fails. @param waitUntil keeps a query going if the client hangs up */
   async of(day: number, waitUntil: WaitUntil): Promise<string> {
     if (!this.#held.has(day)) {
       const read = () => within(PATIENCE_MS, this.#ask(day)).catch(logMissing)
@@ -98,9 +93,7 @@ export async function offerSalt(db: Executor, day: number, salt: string): Promis
 
 /** Deletes the salts of days whose windows are all over, by the database's clock. Returns their number. */
 export async function deleteOldSalts(db: Executor, longestWindow: number): Promise<number> {
-  const { rowsAffected } = await db.execute(
-    `DELETE FROM visitor_salts
-     WHERE ${idsSql('range_start', 0n)} AND day < FLOOR((UNIX_TIMESTAMP() - ${longestWindow + CLOCKS_DIFFER}) / 86400)`,
-  )
-  return rowsAffected
+  const oldest = `FLOOR((UNIX_TIMESTAMP() - ${longestWindow + CLOCKS_DIFFER}) / 86400)`
+  const sql = `DELETE FROM visitor_salts WHERE ${idsSql('range_start', 0n)} AND day < ${oldest}`
+  return (await db.execute(sql)).rowsAffected
 }

@@ -23,7 +23,7 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_history WHERE record_type': 'single shard',
   'DELETE FROM counters': 'list',
   'DELETE FROM counter_periods': 'single shard',
-  "SELECT 'adjustments' AS part, 0 AS id": '3 × single shard or single shard',
+  "SELECT 'adjustments' AS part, 0 AS slot": '3 × single shard or single shard',
   'DELETE FROM counter_history WHERE (': 'list',
   'DELETE FROM new_key_budgets': 'single shard',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',

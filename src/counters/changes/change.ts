@@ -16,7 +16,7 @@ const BACKOFF_MS = 30
 const MAX_BACKOFF_MS = 1_000
 const GIVE_UP_AFTER_MS = 8_000
 
-/** Of an attempt, beside its own: finding rows, BEGIN, lock, 2 for the key, COMMIT, and the ROLLBACK after a failed COMMIT. */
+/** Of an attempt, besides its own: finding rows, BEGIN, lock, 2 for the key, COMMIT, and the ROLLBACK after a failed COMMIT. */
 const FRAME_STATEMENTS = 7
 
 /** The idempotency key was used before, with other contents. Nothing was changed. */
@@ -38,15 +38,11 @@ export interface ChangeKey {
   contents: bigint
 }
 
-/**
- * The key of a change of one counter. One idempotency key may serve several counters and kinds of change.
- * @param given the hash of the idempotency key
- * @param contents equal for equal requests only
- */
+/** The key of a change of one counter. @param given the hash of an idempotency key, which may serve several counters and kinds of change */
 export async function keyOfCounter(
   given: bigint | null,
   kind: string,
-  { recordType, recordId }: { recordType: number; recordId: bigint },
+  { recordType, recordId }: CounterPlace,
   contents: string,
 ): Promise<ChangeKey | null> {
   if (given === null) return null
@@ -54,10 +50,12 @@ export async function keyOfCounter(
   return { recordId, hash, contents: asked }
 }
 
-/** Finds the locked row of a counter; `null` if there is none. */
-export type Locked = (counter: CounterPlace) => LockedCounter | null
+/** What a change has locked of a counter. */
+export type Locked = (counter: CounterPlace) => LockedCounter
 
-export interface Change {
+const NO_ROW: LockedCounter = { total: 0n, version: null, rolledUpAt: null, gone: true }
+
+interface Change {
   /** Stored for good, in the same transaction. */
   key: ChangeKey | null
   /** Those that it changes, each once. */
@@ -69,13 +67,11 @@ export interface Change {
 }
 
 /**
- * Makes a change: locks its counters, then looks its key up, then reads and writes. The lock is the guard, under every isolation
- * level. The COMMIT of an earlier attempt holds it until its key can be seen. Repeats an attempt that was overtaken or met a
- * transient failure, until a limit is reached. A COMMIT may have an unknown outcome. With a key, the next attempt looks it up.
- * Without one, the change is not repeated, because it could be made twice.
+ * Makes a change: locks its counters, then looks its key up, then reads and writes. The lock is the guard, under every isolation level:
+ * the COMMIT of an earlier attempt holds it until its key can be seen. An attempt that was overtaken or met a transient failure is
+ * repeated, within limits; after a COMMIT of unknown outcome only with a key, which the next attempt looks up.
  * @returns `repeated` if an earlier request made the change
- * @throws {KeyReused | ChangeRefused} nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
+ * @throws {KeyReused | ChangeRefused | Overtaken} nothing was changed; `Overtaken`: every attempt was overtaken
  * @throws {DatabaseFailure} with an unknown outcome if that of any attempt is unknown
  */
 export async function makeChange(
@@ -93,11 +89,10 @@ export async function makeChange(
       const found = await readByCounter(db, '1', counters)
       const existing = counters.filter((counter) => found.has(counterId(counter))).sort(byPrimaryKey)
       await db.transaction(async (transaction) => {
-        const locked =
-          existing.length > 0 ? await lockCounters(transaction, existing) : new Map<string, LockedCounter>()
+        const locked = await lockCounters(transaction, existing)
         if (key?.elsewhere?.length) refuseRepeat(key, await readContents(db, key.hash, key.elsewhere))
         if (key !== null) await takeKey(transaction, key, existing.length === 0)
-        await attempt(transaction, (counter) => locked.get(counterId(counter)) ?? null)
+        await attempt(transaction, (counter) => locked.get(counterId(counter)) ?? NO_ROW)
         committing = true
       })
       return 'done'
@@ -109,8 +104,8 @@ export async function makeChange(
       const failure = committing ? failed : (failed?.withApplied('no') ?? null)
       if (failure?.applied === 'unknown') unknown = failure
       const pause = Math.random() * Math.min(BACKOFF_MS * 2 ** (made - 1), MAX_BACKOFF_MS)
-      const isLast =
-        made === MAX_ATTEMPTS || db.sent + most > MAX_STATEMENTS || Date.now() + pause - began > GIVE_UP_AFTER_MS
+      const isLate = Date.now() + pause - began > GIVE_UP_AFTER_MS
+      const isLast = made === MAX_ATTEMPTS || db.sent + most > MAX_STATEMENTS || isLate
       // Even if the last attempt was overtaken: an earlier one may have taken effect after all.
       if (isLast || failure?.retry === false || (unknown !== null && key === null)) {
         throw unknown ? (failure ?? unknown).withApplied('unknown') : (failure ?? error)
@@ -121,10 +116,9 @@ export async function makeChange(
 }
 
 /**
- * Stores a key that is not stored yet.
- * @param isFirst whether this is the first statement of the transaction. If the answer to that is lost, nobody can roll back. So it
- *   then begins with a read: another attempt would wait for the lock of a key, but not for that of a counter
- * @throws {AlreadyApplied | KeyReused} if it is stored @throws {Overtaken} if the request that stored it was rolled back
+ * Stores a key that is not stored yet. @throws {AlreadyApplied | KeyReused} if it is @throws {Overtaken} if its request was rolled back
+ * @param isFirst whether it sends the first statement of the transaction. Then that is a read: nobody can roll back if its answer is
+ *   lost, and another attempt would wait for the lock of a key
  */
 async function takeKey(transaction: Executor, key: ChangeKey, isFirst: boolean): Promise<void> {
   const stored = () => readContents(transaction, key.hash, key.recordId)

@@ -3,7 +3,7 @@ import { startOf } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { hash64 } from '../ids.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToTotals, fitsTotal, outOfRange } from '../ledger/totals.ts'
+import { addToTotals, checkTotals } from '../ledger/totals.ts'
 import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
@@ -22,10 +22,8 @@ export interface ImportRow {
  * become adjustments. Every counter gets an adjustment, if only of 0: it says that days may exceed their hours.
  * @param options `id`: the hash of the idempotency key
  * @returns `repeated` if it was imported before, even with other ranges
- * @throws {KeyReused} the id was used for other rows; nothing was changed
- * @throws {ChangeRefused} the counters are in different ranges; nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits
+ * @throws {ChangeRefused} the counters are in different ranges @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`; of
+ *   kind `range` if a total would leave 64 bits
  */
 export async function importCounts(
   db: Database,
@@ -49,8 +47,8 @@ export async function importCounts(
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
       const changes = imports.map((counter) => {
-        const { version, total } = locked(counter) ?? { version: null, total: 0n }
-        if (!fitsTotal(counter.amount) || !fitsTotal(total + counter.amount)) throw outOfRange()
+        const { version, total } = locked(counter)
+        checkTotals([counter.amount, total + counter.amount])
         return { ...counter, version }
       })
       // The lock order of roll-ups: totals, days, types.
@@ -67,10 +65,7 @@ export async function importCounts(
   return outcome === 'done' ? 'imported' : 'repeated'
 }
 
-/**
- * Where the key of an import may be stored: at the first record id of its range. With other ranges, before or in another isolate, that
- * range is larger or smaller, but the smallest record id is in it.
- */
+/** Where the key of an import may be stored, whatever the number of ranges was: at the start of the range of the least record id. */
 function keyPlaces(least: bigint): bigint[] {
   const places = new Set<bigint>()
   for (let ranges = 1; ranges <= MAX_RANGES; ranges *= 2) places.add(boundsOf(rangeOf(least, ranges), ranges).first)

@@ -6,8 +6,8 @@ import { byPrimaryKey, type CounterAddress } from '../counter-address.ts'
 import { counterSql, counterValues, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToSlots, type PendingSlot, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
-import { addToTotals, fitsTotal, type LockedCounter, outOfRange } from '../ledger/totals.ts'
+import { addToSlots, type PendingSlot, pendingOf, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
+import { addToTotals, checkTotals, type LockedCounter } from '../ledger/totals.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { ChangeRefused, checkPending, keyOfCounter, type Locked, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
 
@@ -27,13 +27,12 @@ export interface MoveRequest {
 const attemptStatements = (types: number) => 7 + 2 * types
 
 /**
- * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further
- * types, which are in the same range because their record id is the same. These are added to what the target's key has. What is
- * counted after the read begins a new counter under the old key. Pending counts are taken from the slots as a roll-up takes them,
- * and stay pending at the target. The history of a type changes only if something is deleted.
- * @throws {ChangeRefused | KeyReused} nothing was changed
- * @throws {Overtaken} other changes came first every time; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a target's total would leave 64 bits; others may have an unknown outcome
+ * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further types,
+ * which are in the same range because their record id is the same. These are added to what the target's key has. What is counted after
+ * the read begins a new counter under the old key. Pending counts stay pending at the target. The history of a type changes only if
+ * something is deleted.
+ * @throws {ChangeRefused | KeyReused | Overtaken | DatabaseFailure} as `makeChange`; of kind `range` if a target's total would leave 64
+ *   bits
  */
 export async function moveCounter(
   db: Database,
@@ -71,12 +70,9 @@ export async function moveCounter(
 
 /** Empties the totals and slots of counters, into those of their targets if they have any. */
 async function moveCounts(transaction: Executor, counters: readonly CounterState[]): Promise<void> {
-  const sums = counters.flatMap(({ total, pending, target }) => [
-    total,
-    pending,
-    (target?.total ?? 0n) + total + pending,
-  ])
-  if (!sums.every(fitsTotal)) throw outOfRange()
+  for (const { total, pending, target } of counters) {
+    checkTotals([total, pending, (target?.total ?? 0n) + total + pending])
+  }
   const changes = counters.flatMap((counter) => {
     const { total, rolledUpAt, target } = counter
     const emptied = { ...counter, amount: -total, gone: true, rolledUpAt: null }
@@ -126,9 +122,9 @@ async function takeHistory(
 /** The most rows of the history that a change deletes or moves. */
 export const MAX_ROWS = 50_000
 
-/** `version` is `null`: it has no row. */
-type Row = CounterAddress & RowState
-type RowState = Pick<LockedCounter, 'total' | 'rolledUpAt'> & { version: bigint | null; exists: boolean }
+interface Row extends CounterAddress, Omit<LockedCounter, 'gone'> {
+  exists: boolean
+}
 
 interface CounterState extends Row {
   /** In primary key order. */
@@ -139,11 +135,7 @@ interface CounterState extends Row {
   target: Row | null
 }
 
-/**
- * Reads locked counters of one key.
- * @returns `states` in the order of the sources; `slots` of all of them together, and `rows` of each table of `HISTORY`, each one more
- *   than the limit if there are too many
- */
+/** Reads locked counters of one key, in their order, with the number of their slots and of rows in each table of `HISTORY`. */
 async function readStates(
   db: Executor,
   locked: Locked,
@@ -154,52 +146,43 @@ async function readStates(
   const counted = (table: string) =>
     `UNION ALL SELECT '${table}', COUNT(*), 0, 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
   const { rows } = await db.execute(
-    `SELECT 'adjustments' AS part, 0 AS id, SUM(count) AS count, record_type FROM counter_adjustments ${where} GROUP BY record_type
+    `SELECT 'adjustments' AS part, 0 AS slot, SUM(count) AS count, record_type FROM counter_adjustments ${where} GROUP BY record_type
      ${Object.keys(HISTORY).map(counted).join('\n')}
      ${targets.map((target) => `UNION ALL (SELECT 'target', 0, 0, record_type ${pendingSlotsOfKeySql([target], 1)})`).join('\n')}
      UNION ALL (SELECT 'slot', slot, count, record_type ${pendingSlotsOfKeySql(sources, MAX_TAKEN_SLOTS + 1)})`,
   )
   const parts = Map.groupBy(rows, ({ part, record_type }) => `${part} ${record_type}`)
-  const states = sources.map(({ recordType, recordId, name }, index): CounterState => {
-    const slots = (parts.get(`slot ${recordType}`) ?? [])
-      .map(({ id, count }) => ({ slot: toBigInt(id), count: toBigInt(count) }))
-      .sort((a, b) => (a.slot < b.slot ? -1 : 1))
+  // A counter exists if it is not marked, or counts.
+  const rowOf = (counter: CounterAddress, isPending: boolean): Row => {
+    const { gone, ...row } = locked(counter)
+    return { ...counter, ...row, exists: !gone || row.total !== 0n || isPending }
+  }
+  const states = sources.map((source, index): CounterState => {
+    const { recordType } = source
+    const { slots, pending } = pendingOf(parts.get(`slot ${recordType}`) ?? [])
     const target = targets[index]
     return {
-      ...rowOf(locked({ recordType, recordId }), slots.length > 0),
-      recordType,
-      recordId,
-      name,
-      slots,
-      pending: slots.reduce((sum, { count }) => sum + count, 0n),
+      ...rowOf(source, slots.length > 0),
+      slots: slots.sort((a, b) => (a.slot < b.slot ? -1 : 1)),
+      pending,
       adjustments: toBigInt(parts.get(`adjustments ${recordType}`)?.[0]?.count ?? 0),
-      target: target === undefined ? null : { ...target, ...rowOf(locked(target), parts.has(`target ${recordType}`)) },
+      target: target === undefined ? null : rowOf(target, parts.has(`target ${recordType}`)),
     }
   })
   return {
     states,
     slots: states.reduce((sum, { slots }) => sum + slots.length, 0),
-    rows: Object.keys(HISTORY).map((table) => Number(toBigInt(parts.get(`${table} 0`)?.[0]?.id ?? 0))),
+    rows: Object.keys(HISTORY).map((table) => Number(toBigInt(parts.get(`${table} 0`)?.[0]?.slot ?? 0))),
   }
-}
-
-/** A counter exists if it is not marked, or counts. */
-function rowOf(row: LockedCounter | null, pending: boolean): RowState {
-  if (row === null) return { exists: pending, total: 0n, version: null, rolledUpAt: null }
-  const { gone, ...others } = row
-  return { ...others, exists: !gone || row.total !== 0n || pending }
 }
 
 /** Takes a counter out of the history of its type: its hours, the remainders of its days, and its adjustments. */
 async function takeFromType(db: Executor, counter: CounterState, history: HistoryAddition): Promise<void> {
   const where = `WHERE ${counterSql(counter)}`
+  const read = (rows: string) => db.execute(`SELECT CAST(period_start AS CHAR) AS at, count FROM ${rows}`)
   // Locked, because expiry deletes hours beside this, and then those of the type. Not shared: the deletion would meet a deadlock.
-  const hours = await db.execute(
-    `SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history FORCE INDEX (PRIMARY) ${where} FOR UPDATE`,
-  )
-  const days = await db.execute(
-    `SELECT CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY) ${where} AND period = ${PERIODS.day}`,
-  )
+  const hours = await read(`counter_history FORCE INDEX (PRIMARY) ${where} FOR UPDATE`)
+  const days = await read(`counter_periods FORCE INDEX (PRIMARY) ${where} AND period = ${PERIODS.day}`)
   const take = (count: bigint, at: Date, known: 'hour' | 'day') =>
     history.add([{ ...counter, amount: -count }], at, known, 'types')
   // What is left of days beside their hours.

@@ -22,12 +22,10 @@ export interface Repair {
 }
 
 /**
- * Makes sums agree, in one transaction. The days of a counter are the truth for its months and hours, its total for the
- * count: what the total has beyond days and adjustments is recorded as an adjustment. The counters are the truth for the days of
- * their type, its days for its months and hours.
- *
- * Counting goes on meanwhile: a roll-up changes both sides of each sum, so the differences stay as they were read. Two repairs of
- * the same type at once would both add the difference of the type.
+ * Makes sums agree, in one transaction. The days of a counter are the truth for its months and hours, its total for the count: what
+ * that has beyond days and adjustments is recorded as an adjustment. The counters are the truth for the days of their type, its days
+ * for its months and hours. A roll-up changes both sides of each sum, so the differences stay as they were read. But two repairs of the
+ * same type at once would both add the difference of the type.
  * @returns what was wrong
  * @throws {ChangeRefused} there is no such counter @throws {Overtaken | DatabaseFailure} as `makeChange`
  */
@@ -44,7 +42,7 @@ export async function repairCounter(
     counters: [counter],
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
-      if (locked(counter) === null) throw new ChangeRefused('no_such_counter')
+      if (locked(counter).version === null) throw new ChangeRefused('no_such_counter')
       ofCounter = await counterMismatches(transaction, counter, firstDay)
       if (dryRun) return
       const history = new HistoryAddition(laneOf(db, counter))

@@ -1,9 +1,8 @@
 import type { Database } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
 import type { CounterAddress } from '../counter-address.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToSlots, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
-import { addToTotals, fitsTotal, outOfRange } from '../ledger/totals.ts'
+import { addToSlots, pendingOf, pendingSlotsOfKeySql, subtractionsOf } from '../ledger/slots.ts'
+import { addToTotals, checkTotals } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { checkPending, keyOfCounter, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
 
@@ -12,13 +11,11 @@ const ATTEMPT_STATEMENTS = 7
 
 /**
  * Sets a counter: its total becomes the requested count. What is pending is rolled up in the same transaction, so the history keeps
- * what was counted, and a total alone is never a debt. The rest of the difference is recorded as an adjustment. What is counted
- * after the read is added to the new count.
+ * what was counted. The rest of the difference is recorded as an adjustment. What is counted after the read is added to the new count.
  * @returns `repeated` if the same setting was applied before; nothing was changed, even if the count has moved since. `added`: the
  *   adjustment; `null` if repeated
- * @throws {KeyReused | ChangeRefused} the id was used for another count, or too much is pending; nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a slot, or the difference of the totals, leaves 64 bits
+ * @throws {KeyReused | ChangeRefused | Overtaken | DatabaseFailure} as `makeChange`; of kind `range` if a slot, or the difference of
+ *   the totals, leaves 64 bits
  */
 export async function setCounter(
   db: Database,
@@ -33,14 +30,13 @@ export async function setCounter(
     counters: [counter],
     statements: ATTEMPT_STATEMENTS,
     async attempt(transaction, locked) {
-      const { version, total } = locked(counter) ?? { version: null, total: 0n }
+      const { version, total } = locked(counter)
       const { rows } = await transaction.execute(
         `SELECT slot, count ${pendingSlotsOfKeySql([counter], MAX_TAKEN_SLOTS + 1)}`,
       )
       await checkPending(transaction, [counter], rows.length)
-      const slots = rows.map((row) => ({ slot: toBigInt(row.slot), count: toBigInt(row.count) }))
-      const pending = slots.reduce((sum, { count }) => sum + count, 0n)
-      if (![count - total, ...slots.map(({ count }) => count)].every(fitsTotal)) throw outOfRange()
+      const { slots, pending } = pendingOf(rows)
+      checkTotals([count - total, ...slots.map(({ count }) => count)])
       added = count - total - pending
       const rolledUpAt = slots.length > 0 ? at : null
       await addToTotals(transaction, [{ ...counter, version, amount: count - total, rolledUpAt }])

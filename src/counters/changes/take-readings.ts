@@ -1,9 +1,8 @@
 import type { Database } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../counter-address.ts'
 import { counterListsSql, placeOf } from '../counters-sql.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToSlots, type PendingSlot, subtractionsOf } from '../ledger/slots.ts'
+import { addToSlots, pendingOf, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { type ChangeKey, ChangeRefused, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
@@ -23,21 +22,19 @@ export interface CountReading {
 export type TakenReading = { added: bigint } | { refused: 'reading_below_count' | 'count_out_of_range' }
 
 /**
- * Takes readings of counters of one range, in one transaction, each by itself: the count becomes that of the reading, and the difference
- * is booked as counted now. The same reading again adds nothing. What is pending is rolled up, as by `setCounter`. A reading that
- * resets a counter to less leaves the history as it is: the difference is an adjustment.
+ * Takes readings of counters of one range, in one transaction, each by itself: the count becomes that of the reading, and the
+ * difference is booked as counted now. The same reading again adds nothing. What is pending is rolled up, as by `setCounter`. A reading
+ * that resets a counter to less leaves the history as it is: the difference is an adjustment.
  * @param readings several of a counter are taken in their order
  * @returns in their order; `repeated` if the key was used for the same before
- * @throws {KeyReused | ChangeRefused} the key was used for something else, or too much is pending; nothing was changed
- * @throws {Overtaken} every attempt was overtaken; nothing was changed
+ * @throws {KeyReused | ChangeRefused | Overtaken} as `makeChange`; also if too much is pending
  */
 export async function takeReadings(
   db: Database,
   readings: readonly CountReading[],
   { key, at }: { key: ChangeKey | null; at: Date },
 ): Promise<TakenReading[] | 'repeated'> {
-  const places = new Map(readings.map(({ counter }) => [counterId(counter), counter]))
-  const counters = [...places.values()].sort(byPrimaryKey)
+  const counters = distinct(readings.map(({ counter }) => counter)).sort(byPrimaryKey)
   let taken: TakenReading[] = []
   const outcome = await makeChange(db, {
     key,
@@ -50,16 +47,13 @@ export async function takeReadings(
       )
       const { rows } = await transaction.execute(lists.join(' UNION ALL '))
       if (rows.length > MAX_TAKEN_SLOTS) throw new ChangeRefused('too_many_pending')
-      const slots = Map.groupBy(rows, (row) => counterId(placeOf(row)))
+      const ofCounters = Map.groupBy(rows, (row) => counterId(placeOf(row)))
       const books = counters.map((counter) => {
-        const { version, total, gone } = locked(counter) ?? { version: null, total: 0n, gone: true }
-        const found = (slots.get(counterId(counter)) ?? []).map(
-          (row): PendingSlot => ({ slot: toBigInt(row.slot), count: toBigInt(row.count) }),
-        )
-        const pending = found.reduce((sum, { count }) => sum + count, 0n)
+        const { version, total, gone } = locked(counter)
+        const { slots, pending } = pendingOf(ofCounters.get(counterId(counter)) ?? [])
+        const book = { version, total, pending, count: total + pending, slots }
         // A counter that does not exist is made, even by a reading of 0.
-        const book = { version, total, pending, count: total + pending, slots: found, isGone: gone }
-        return { ...counter, ...book, booked: 0n, adjusted: 0n, isChanged: false }
+        return { ...counter, ...book, booked: 0n, adjusted: 0n, isGone: gone, isChanged: false }
       })
       const bookOf = new Map(books.map((book) => [counterId(book), book]))
       taken = readings.map(({ counter, count, reset }): TakenReading => {
@@ -80,12 +74,10 @@ export async function takeReadings(
       const totals = changed.map(({ count, total, ...book }) => ({ ...book, amount: count - total, rolledUpAt: at }))
       await addToTotals(transaction, totals)
       const history = new HistoryAddition(laneOf(db, counters[0]!))
-      const amounts = changed.map((book) => ({ ...book, amount: book.pending + book.booked }))
-      history.add(amounts, at)
-      const adjustments = changed
-        .map((book) => ({ ...book, amount: book.adjusted }))
-        .filter(({ amount }) => amount !== 0n)
-      history.adjust(adjustments, { kind: 'set', at })
+      const counted = changed.map((book) => ({ ...book, amount: book.pending + book.booked }))
+      history.add(counted, at)
+      const adjusted = changed.map((book) => ({ ...book, amount: book.adjusted })).filter(({ amount }) => amount !== 0n)
+      history.adjust(adjusted, { kind: 'set', at })
       await history.send(transaction)
       await addToSlots(transaction, subtractionsOf(changed))
     },

@@ -39,11 +39,7 @@ export interface HistoryRange {
   edges: readonly number[]
 }
 
-/**
- * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone, because the history has nothing
- * shorter: a date begins with the first hour that begins in it.
- * @throws {InvalidInput} of field `from`, `to` or `tz`
- */
+/** The whole periods that a range touches. Hours are those of UTC in every zone. @throws {InvalidInput} of `from`, `to` or `tz` */
 export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date): HistoryRange {
   const zone = knownTimeZone(timeZone)
   const end = to === undefined ? now.getTime() + 1 : instantOf('to', to, zone, by)
@@ -55,13 +51,10 @@ export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date):
   return rangeBetween(by, zone, begin, end)
 }
 
-/**
- * Finds the periods between two instants, in milliseconds since 1970. The dates are midnights in UTC: only `zone` knows when
- * they begin.
- * @param begin default: `DEFAULT_POINTS` before the end
- */
+/** Finds the periods between two instants, in milliseconds since 1970. @param begin default: `DEFAULT_POINTS` before the end */
 export function rangeBetween(by: HistoryUnit, zone: TimeZone, begin: number | undefined, end: number): HistoryRange {
   const at = begin ?? end - 1
+  // Dates are midnights in UTC: only `zone` knows when they begin.
   const first = startOf(by, new Date(by === 'hour' ? at : zone.dateAt(at))).getTime()
   const begins = {
     hour: (step: number) => first + step * HOUR_MS,
@@ -75,14 +68,11 @@ export function rangeBetween(by: HistoryUnit, zone: TimeZone, begin: number | un
     // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both dates then belong to one period.
     if (edge !== edges.at(-1)) edges.push(edge)
     if (edge >= end) return { by, zone, edges }
-    if (edges.length > MAX_POINTS) throw tooMany()
+    if (edges.length > MAX_POINTS) throw new InvalidInput('from', TOO_MANY)
   }
 }
 
-function tooMany(): InvalidInput {
-  const message = `must leave at most ${MAX_POINTS} periods up to "to": choose a later one, or longer periods`
-  return new InvalidInput('from', message)
-}
+const TOO_MANY = `must leave at most ${MAX_POINTS} periods up to "to": choose a later one, or longer periods`
 
 /** By the requested name. Creating one takes about a millisecond, and it caches its look-ups. */
 const zones = new BoundedMap<TimeZone>(MAX_ZONES)
@@ -108,9 +98,7 @@ function instantOf(field: 'from' | 'to', text: string, zone: TimeZone, by: Histo
   const date = midnightOf(text.slice(0, 10))
   const isDate = text.length === 10
   const time = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(date) || (!isDate && Number.isNaN(time))) {
-    throw new InvalidInput(field, TIME_RULE)
-  }
+  if (Number.isNaN(date) || (!isDate && Number.isNaN(time))) throw new InvalidInput(field, TIME_RULE)
   const begin = isDate ? zone.startOf(date) : time
   const at = isDate && by === 'hour' ? hourFrom(begin) : begin
   if (at < EARLIEST || at > LATEST) throw new InvalidInput(field, 'must be in the years 1970 to 2100')
@@ -120,8 +108,7 @@ function instantOf(field: 'from' | 'to', text: string, zone: TimeZone, by: Histo
 /** The index of the period that contains an instant; `undefined`: none does. */
 export function periodAt({ edges }: HistoryRange, at: number): number | undefined {
   if (at < edges[0]! || at >= edges.at(-1)!) return undefined
-  let low = 0
-  let high = edges.length - 1
+  let [low, high] = [0, edges.length - 1]
   while (high - low > 1) {
     const middle = (low + high) >> 1
     if (edges[middle]! <= at) low = middle

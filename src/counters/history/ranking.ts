@@ -30,10 +30,9 @@ export function isIndexed({ name }: KeysWithPrefix, period: Selection | null): b
 }
 
 /**
- * Reads the counters of a type or a prefix with the highest counts as of the last roll-up, highest first, positive ones only. Of
- * equal counts, the higher record id comes first.
- * @param of with an empty name: the whole type
- * @param period `null`: all time
+ * Reads the counters of a type or a prefix with the highest counts as of the last roll-up, highest first, positive ones only. Of equal
+ * counts, the higher record id comes first.
+ * @param of with an empty name: the whole type @param period `null`: all time
  * @throws {TooManyKeys} if more rows would be added up
  */
 export async function readRanking(
@@ -51,11 +50,10 @@ export async function readRanking(
   }
   const select = async (columns: string, from: string) => {
     const { rows } = await db.execute(`SELECT ${columns} ${from} ORDER BY count DESC, record_id DESC LIMIT ${limit}`)
-    return rows
-      .map(({ record_id, name, count }): RankedCounter => {
-        return { recordType, recordId: toBigInt(record_id), name: toText(name ?? ''), count: toBigInt(count) }
-      })
-      .filter(({ count }) => count > 0n)
+    const counters = rows.map(({ record_id, name, count }): RankedCounter => {
+      return { recordType, recordId: toBigInt(record_id), name: toText(name ?? ''), count: toBigInt(count) }
+    })
+    return counters.filter(({ count }) => count > 0n)
   }
   if (period === null) {
     const keys = isType
@@ -86,12 +84,8 @@ export async function readRanking(
 }
 
 /** Counts at most the most rows, each range by itself. @throws {TooManyKeys} */
-async function checkRows(
-  { ranges, execute }: Database,
-  parts: readonly { from: string }[],
-  asked: number,
-): Promise<void> {
-  const most = ranges === 1 ? asked : Math.min(asked, ranges * MAX_ROWS_OF_RANGE)
+async function checkRows({ ranges, execute }: Database, parts: readonly { from: string }[], maxRows: number) {
+  const most = ranges === 1 ? maxRows : Math.min(maxRows, ranges * MAX_ROWS_OF_RANGE)
   const counting = Array.from({ length: ranges }, async (_, range) => {
     const within = rangeSql('h', range, ranges)
     const selects = parts.map(({ from }) => `(SELECT 1 ${from} ${within} LIMIT ${Math.ceil(most / ranges)}, 1)`)

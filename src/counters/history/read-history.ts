@@ -11,13 +11,6 @@ import { addCounts, type Counts, noCounts, type Selection, sumOf, type Times } f
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
 
-/** A change of a total other than by counting. */
-export interface Adjustment {
-  at: Date
-  kind: AdjustmentKind
-  count: bigint
-}
-
 /** The rows of a history to read. */
 export interface AskedHistory {
   selections: readonly Selection[]
@@ -30,17 +23,13 @@ export interface HistoryRows {
   counts: Counts
   /** Pending counts, which belong to now; `null`: they were not read. */
   pending: bigint | null
-  /** Those within the times asked for, oldest first. */
-  adjustments: Adjustment[]
+  /** Changes of the total other than by counting, within the times asked for, oldest first. */
+  adjustments: { at: Date; kind: AdjustmentKind; count: bigint }[]
   /** The same of some keys of a sum, in the order in which they were asked for. */
   parts?: readonly Pick<HistoryRows, 'counts' | 'pending'>[]
 }
 
-/**
- * Reads the history of one counter: a roll-up is seen whole or not at all.
- * @param between the times of the adjustments
- * @param mostPending the most pending slots that are added up; with more, none is
- */
+/** Reads the history of a counter from one snapshot. @param between of adjustments @param mostPending above so many slots, none is read */
 export async function readCounterHistory(
   db: Executor,
   counter: CounterAddress,
@@ -67,10 +56,11 @@ export async function readCounterHistory(
     // A count that was not read.
     if (packed === undefined) continue
     const times = unpackCounts(sum!, packed)
-    if (part === 'pending') history.pending = times[0]![1]
+    const [at, count] = times[0]!
+    if (part === 'pending') history.pending = count
     else if (part === 'adjustment') {
       const kind = ADJUSTMENT_KINDS.find((name) => ADJUSTMENTS[name] === Number(id))!
-      history.adjustments.push({ at: new Date(times[0]![0]), kind, count: times[0]![1] })
+      history.adjustments.push({ at: new Date(at), kind, count })
     } else addCounts(history.counts, part!, times)
   }
   history.adjustments.sort((a, b) => a.at.getTime() - b.at.getTime())
@@ -88,26 +78,22 @@ export function countsOf(
   return selections.map((selection, place) => sumOf(selection, counts) + (place === current ? (pending ?? 0n) : 0n))
 }
 
-/** What is read of each of some counters. */
 interface AskedRows {
-  /** What is added up. */
+  /** What is added up by the database. */
   sums?: readonly Selection[]
-  /** What of is shown one by one. */
+  /** Points of a chart. */
   charts?: readonly Selection[]
   hoursFrom: number
   names?: boolean
 }
 
-/**
- * Reads the rows of a list with one statement, as of the last roll-up.
- * @param counters of one type
- * @returns the rows, in the order of the counters. `name` is empty if it was not asked for, or if there is none
- */
+/** Reads rows of counters of one type, in their order, as of the last roll-up. `name`: empty if it is unknown or not asked for. */
 export async function readRows(
   db: Executor,
   counters: readonly CounterPlace[],
   { sums = [], charts = [], hoursFrom, names = false }: AskedRows,
 ) {
+  const name = packedSql("'name'", 'record_id', 'CONVERT(name USING utf8mb4)')
   const selects = counterListsSql(counters).flatMap((list) => [
     ...sums.flatMap((selection, place) =>
       partsSql({ counters: list }, selection, hoursFrom).map(
@@ -116,14 +102,9 @@ export async function readRows(
       ),
     ),
     ...packedRowsSql({ counters: list }, charts, hoursFrom, 'record_id'),
-    ...(names
-      ? [
-          `SELECT ${packedSql("'name'", 'record_id', 'CONVERT(name USING utf8mb4)')}
-           FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`,
-        ]
-      : []),
+    ...(names ? [`SELECT ${name} FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`] : []),
   ])
-  // There are none in the first hour of a period, or of hours that are expired.
+  // In the first hour of a period, and of expired hours, there is nothing to read.
   const { rows } = selects.length === 0 ? { rows: [] } : await db.execute(selects.join('\nUNION ALL '))
   const found = new Map(
     counters.map(({ recordId }) => [`${recordId}`, { sums: sums.map(() => 0n), counts: noCounts(), name: '' }]),

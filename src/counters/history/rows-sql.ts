@@ -3,11 +3,8 @@ import { type CalendarPeriod, DAY_MS, dayText, NO_PERIOD, PERIODS, timeText } fr
 import { fromNamesSql, type NamedSql } from '../keys/prefix.ts'
 import { type Run, rowsOf, type Selection, startsOf, type Times } from './selection.ts'
 
-/**
- * Whose rows are read: those of the counters that an SQL condition selects, of a type (separate rows), of counters that are found by
- * name, or of all counters of a type, through the indexes in order of time.
- */
-export type Whose = { counters: string } | { type: number } | { named: NamedSql } | { allOf: number }
+/** Whose rows: of counters by an SQL condition or by name, of a type, or of all counters of a type, by the indexes in order of time. */
+export type Whose = { counters: string } | { named: NamedSql } | { type: number } | { allOf: number }
 
 /** Of more runs, the short ones are listed, start by start: a server compares a list faster than many ranges. */
 const MAX_RANGES = 8
@@ -24,18 +21,15 @@ export function countRows(selections: readonly Selection[], hoursFrom: number): 
   return [...rowsOf(selections, hoursFrom)].reduce((sum, [unit, times]) => sum + startsOf(unit, times).length, 0)
 }
 
-type Rows = readonly (readonly [CalendarPeriod, readonly Times[]])[]
-
 /** SQL that reads rows `h` of one table: `FROM` and `WHERE`. Columns are those of `h`, because vtgate looks for others in names, too. */
-export function rowsSql(whose: Whose, rows: Rows): string {
+export function rowsSql(whose: Whose, rows: readonly (readonly [CalendarPeriod, readonly Times[]])[]): string {
   const isHours = rows[0]![0] === 'hour'
   const table = isHours ? 'counter_history' : 'counter_periods'
-  const starts = isHours ? startsSql(...rows[0]!) : ''
   const periods = rows.map(([unit, times]) => `h.period = ${PERIODS[unit]} AND ${startsSql(unit, times)}`).join(' OR ')
   if ('type' in whose) {
     return `FROM type_history AS h FORCE INDEX (PRIMARY) WHERE h.record_type = ${whose.type} AND (${periods})`
   }
-  const condition = isHours ? starts : `(${periods})`
+  const condition = isHours ? startsSql(...rows[0]!) : `(${periods})`
   if ('counters' in whose) return `FROM ${table} AS h FORCE INDEX (PRIMARY) WHERE ${whose.counters} AND ${condition}`
   if ('allOf' in whose) {
     const index = isHours ? 'period_start' : 'ranking'
@@ -57,10 +51,11 @@ function startsSql(unit: CalendarPeriod, times: readonly Times[]): string {
     startsOf(unit, [run]).length > most ? 'ranges' : 'listed',
   )
   const starts = startsOf(unit, listed).map((at) => `'${textOf(at)}'`)
-  return `(${[
-    ...ranges.map(({ from, to }) => `h.period_start >= '${textOf(from)}' AND h.period_start < '${textOf(to)}'`),
-    ...(starts.length > 0 ? [`h.period_start IN (${starts.join(',')})`] : []),
-  ].join(' OR ')})`
+  const conditions = ranges.map(
+    ({ from, to }) => `h.period_start >= '${textOf(from)}' AND h.period_start < '${textOf(to)}'`,
+  )
+  if (starts.length > 0) conditions.push(`h.period_start IN (${starts.join(',')})`)
+  return `(${conditions.join(' OR ')})`
 }
 
 /** A midnight is written as a date, which compares with DATE and DATETIME columns alike. */
@@ -68,10 +63,7 @@ function textOf(at: number): string {
   return at % DAY_MS === 0 ? dayText(at) : timeText(at)
 }
 
-/**
- * SQL that reads the parts of a selection: one for each table, and one for what is taken away.
- * @returns `from`: as `rowsSql`; `count`: the column to add up
- */
+/** SQL that reads the parts of a selection, as `rowsSql`: one for each table, and for what is taken away. `count`: the column to add up */
 export function partsSql(whose: Whose, selection: Selection, hoursFrom: number): { count: string; from: string }[] {
   return layersOf(selection).flatMap((layer) => {
     const rows = rowsOf([layer], hoursFrom)
@@ -104,9 +96,8 @@ const PACKED_BY = {
 }
 
 /**
- * SELECTs that read the counts of selections in few rows, because each row takes time: a row has a day's hours, the days of half a
- * month, or the months of a year. Such a text has up to 936 bytes, because a count has up to 30 digits, and a server cuts it after
- * 1,024 (`group_concat_max_len`).
+ * SELECTs that read the counts of selections in few rows, because each row takes time: a row has a day's hours, the days of half a month,
+ * or the months of a year. Its text has up to 936 bytes (a count, up to 30 digits); a server cuts it after 1,024 (`group_concat_max_len`).
  * @param id the column by which rows are grouped, and which each row names; those of lanes have `ALL_LANES` there
  */
 export function packedRowsSql(
@@ -123,10 +114,7 @@ export function packedRowsSql(
   })
 }
 
-/**
- * The times, in hours since 1970, and counts of a row.
- * @param sum their sum: the server cuts a text that is too long without an error
- */
+/** The times, in hours since 1970, and counts of a row. @param sum of the counts: a server cuts a text that is too long silently */
 export function unpackCounts(sum: string, counts: string): [hour: number, count: bigint][] {
   let rest = BigInt(sum)
   const unpacked = counts.split(',').map((text): [number, bigint] => {

@@ -2,29 +2,26 @@ import { type CalendarPeriod, DAY_MS, HOUR_MS, hourFrom, monthsLater } from '../
 import type { HistoryRange } from './history-range.ts'
 import type { TimeZone } from './time-zone.ts'
 
-/** What is added up: the hours that begin between two instants, and counts without an hour by the date of their day. */
-export interface Span {
-  /** Milliseconds since 1970, `to` exclusive. */
+/** Milliseconds since 1970, `to` exclusive. */
+export interface Times {
   from: number
   to: number
+}
+
+/** What is added up: the hours that begin between two instants, and counts without an hour by the date of their day. */
+export interface Span extends Times {
   /** Midnights in UTC: the first day, and the one after the last. */
   firstDay: number
   nextDay: number
 }
 
 /** The span between two instants of a time zone. A date that the zone skipped belongs to the next one. */
-export function spanOf(zone: Pick<TimeZone, 'dateAt'>, from: number, to: number): Span {
+export function spanOf(zone: TimeZone, from: number, to: number): Span {
   return { from, to, firstDay: dayFrom(zone, from), nextDay: dayFrom(zone, to) }
 }
 
 /** The first date that begins at an instant or later. */
-const dayFrom = (zone: Pick<TimeZone, 'dateAt'>, at: number) => zone.dateAt(at - 1) + DAY_MS
-
-/** Milliseconds since 1970, `to` exclusive. */
-export interface Times {
-  from: number
-  to: number
-}
+const dayFrom = (zone: TimeZone, at: number) => zone.dateAt(at - 1) + DAY_MS
 
 /** Rows of one unit, one after another, that are added or taken away. */
 export interface Run extends Times {
@@ -36,8 +33,8 @@ export interface Run extends Times {
 export type Selection = readonly Run[]
 
 /**
- * The rows that make up a span: months and days, plus or minus hours at both ends. A day may exceed the sum of its hours, because
- * hours expire, and imports have none. In any time zone, the rest belongs to the day with its name.
+ * The rows that make up a span: months and days, plus or minus hours at both ends. In any time zone, what a day has beyond its hours,
+ * because they expired or it was imported, belongs to the day with its name.
  */
 export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
   const runs: Run[] = []
@@ -90,33 +87,27 @@ export function selectionsOf({ by, zone, edges }: HistoryRange): Selection[] {
   })
 }
 
-/**
- * The rows to read for selections, each once: runs by unit, in the order of time.
- * @param hoursFrom earlier hours are left out
- */
+/** The rows to read for selections, each once: runs by unit, in the order of time. @param hoursFrom earlier hours are left out */
 export function rowsOf(selections: readonly Selection[], hoursFrom: number): Map<CalendarPeriod, Times[]> {
   const rows = new Map<CalendarPeriod, Times[]>()
   for (const [unit, runs] of Map.groupBy(selections.flat(), ({ unit }) => unit)) {
     const times: Times[] = []
-    for (const run of runs.sort((a, b) => a.from - b.from)) {
-      const from = unit === 'hour' ? Math.max(run.from, hoursFrom) : run.from
-      if (from >= run.to) continue
+    for (const { from: begin, to } of runs.sort((a, b) => a.from - b.from)) {
+      const from = unit === 'hour' ? Math.max(begin, hoursFrom) : begin
       const last = times.at(-1)
-      if (last !== undefined && from <= last.to) last.to = Math.max(last.to, run.to)
-      else times.push({ from, to: run.to })
+      if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
+      else if (from < to) times.push({ from, to })
     }
     if (times.length > 0) rows.set(unit, times)
   }
   return rows
 }
 
-const LONGEST_MS = { hour: HOUR_MS, day: DAY_MS, month: 31 * DAY_MS }
 const SHORTEST_MONTH_MS = 28 * DAY_MS
 
-/** The row after the one at `at`; `to` if that was the last. */
-function nextStart(unit: CalendarPeriod, at: number, to: number): number {
-  if (at + LONGEST_MS[unit] >= to) return to
-  return unit === 'month' ? nextMonthAfter(at) : at + LONGEST_MS[unit]
+/** When the row after the one at `at` starts. */
+function nextStart(unit: CalendarPeriod, at: number): number {
+  return unit === 'month' ? nextMonthAfter(at) : at + (unit === 'day' ? DAY_MS : HOUR_MS)
 }
 
 /** Months that follow a date. The calendar takes several times as long as a look-up, and a page asks for some 2,000. */
@@ -137,7 +128,7 @@ function nextMonthAfter(date: number): number {
 export function startsOf(unit: CalendarPeriod, times: readonly Times[]): number[] {
   const starts: number[] = []
   for (const { from, to } of times) {
-    for (let at = from; at < to; at = nextStart(unit, at, to)) starts.push(at)
+    for (let at = from; at < to; at = nextStart(unit, at)) starts.push(at)
   }
   return starts
 }
@@ -163,7 +154,7 @@ export function sumOf(selection: Selection, counts: Counts): bigint {
   for (const { unit, sign, from, to } of selection) {
     const ofUnit = counts[unit]
     if (ofUnit.size === 0) continue
-    for (let at = from; at < to; at = nextStart(unit, at, to)) {
+    for (let at = from; at < to; at = nextStart(unit, at)) {
       const count = ofUnit.get(at)
       if (count !== undefined) sum = sign === 1n ? sum + count : sum - count
     }

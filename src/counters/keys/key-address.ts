@@ -18,8 +18,8 @@ export interface KeyedType {
 }
 
 /** The address of the counter with a key. @throws {InvalidInput} of field `key`, if the type does not accept it */
-export async function addressOfKey(type: KeyedType, spelled: string): Promise<CounterAddress> {
-  const key = type.sameKey === undefined ? spelled : spellingOf(spelled, type.sameKey)
+export async function addressOfKey({ recordType, sameKey = [] }: KeyedType, spelled: string): Promise<CounterAddress> {
+  const key = spellingOf(spelled, sameKey)
   if (key === '') throw invalidKey('must not be empty')
   if (isFolder(key)) throw invalidKey('must not be "." or "..", which paths cannot contain')
   // A UTF-16 code unit takes at most 3 bytes, so short keys need not be encoded.
@@ -29,7 +29,7 @@ export async function addressOfKey(type: KeyedType, spelled: string): Promise<Co
   }
   if (key.includes('\0')) throw invalidKey('must not contain NUL')
   if (!key.isWellFormed()) throw invalidKey('must be well-formed Unicode, without lone surrogates')
-  return { recordType: type.recordType, recordId: await hash64(key), name: copied(key) }
+  return { recordType, recordId: await hash64(key), name: copied(key) }
 }
 
 /** Whether clients resolve a segment of a path. A counter with such a key could not be reached. */
@@ -54,26 +54,20 @@ export type Spelling = (typeof SPELLINGS)[number]
 /** Names that web servers give to the page of a folder. */
 const INDEX_FILE = /\/index\.(?:html?|php)$/
 
-/**
- * The spelling under which a key is counted: in lower case, without an index file, without trailing slashes, as far as
- * `spellings` says. Never empty. It is its own spelling, so stored names can be used as keys.
- */
+/** The spelling under which a key is counted, as far as `spellings` says. Never empty, and its own spelling: stored names can be keys. */
 export function spellingOf(key: string, spellings: readonly Spelling[]): string {
   let spelled = spellings.includes('letter_case') ? key.toLowerCase() : key
   for (let before = ''; before !== spelled; ) {
     before = spelled
-    if (spellings.includes('index_file') && INDEX_FILE.test(spelled)) {
-      spelled = spelled.slice(0, spelled.lastIndexOf('/') + 1)
-    }
-    if (spellings.includes('trailing_slash') && spelled.length > 1 && spelled.endsWith('/'))
-      spelled = spelled.slice(0, -1)
+    if (spellings.includes('index_file')) spelled = spelled.replace(INDEX_FILE, '/')
+    if (spellings.includes('trailing_slash') && spelled !== '/' && spelled.endsWith('/')) spelled = spelled.slice(0, -1)
   }
   return spelled
 }
 
 /**
- * The escapes of one character, as UTF-8 has them: a byte below 128, or a leading byte and its continuation bytes. Digits that
- * are not hexadecimal make `decodeURIComponent` throw. Behind a stray `%`, a decoded digit would make another escape.
+ * The escapes of one character in UTF-8: a byte below 128, or a leading byte and its continuation bytes. Digits that are not
+ * hexadecimal make `decodeURIComponent` throw. Behind a stray `%`, a decoded digit would make another escape.
  */
 const ESCAPED_CHARACTER = /(?<!%\w?)%[0-7]\w|%[cd]\w%[89ab]\w|%e\w(?:%[89ab]\w){2}|%f\w(?:%[89ab]\w){3}/gi
 
@@ -94,10 +88,7 @@ export const withoutSession = (path: string) => (path.includes(';') ? path.repla
  * The key of a page: its path as people read it, in Unicode's composed form (NFC), without session ids. Escapes are decoded if
  * they are valid UTF-8 and do not stand for `/`, `?`, `#`, `%` or a control character; in a query, for `&`, `=` or `+` instead of
  * the first two. Those that remain have capital digits. So `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page. The key of a key
- * is the same key.
- *
- * For paths of URLs and of log lines, and for what pages send. Not for keys that a program names.
- *
+ * is the same key. For paths of URLs and log lines, and what pages send; not for keys that a program names.
  * @param path the path of a URL, such as `location.pathname`, perhaps with its query
  */
 export function pageKey(path: string): string {

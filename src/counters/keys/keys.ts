@@ -7,7 +7,7 @@ import { type CounterAddress, counterId } from '../counter-address.ts'
 import { SharedReads } from '../shared-reads.ts'
 import { isAhead, type WaitUntil } from '../shared-work-state.ts'
 import { type FoundNames, findNames, isUnmarked, storeNames } from './names.ts'
-import { admitsEverything, mayBeNew, NewKeyBudgets, type NewKeyRule } from './new-key-budgets.ts'
+import { mayBeNew, NewKeyBudgets, type NewKeyRule } from './new-key-budgets.ts'
 
 /** Counters that one statement asks for. */
 const MAX_ASKED = 1_000
@@ -21,7 +21,7 @@ const REFUSED_MS = 1_000
 export interface KeysOptions {
   /** Rules for public requests, by record type. */
   rules: ReadonlyMap<number, NewKeyRule>
-  /** The types in which visits of a type count too, by its record type, if there are any. Those of pages have the same key. */
+  /** The types in which visits of a type count too, by its record type. */
   also: ReadonlyMap<number, readonly { recordType: number; visitorsOf: 'page' | 'prefix' | 'site' }[]>
   /** Whether a queue accepts what the database does not. Its consumer ensures names. */
   hasQueue: boolean
@@ -30,9 +30,8 @@ export interface KeysOptions {
 }
 
 /**
- * Ensures that a counter has a name before it counts, and decides which new keys public requests may create: by the rule of the
- * type and its budget. What is refused is not written. An isolate remembers names, so a key costs it one shared statement in
- * ten minutes. Plain data, bounded, shared by an isolate's requests.
+ * Ensures that a counter has a name before it counts, and decides which new keys public requests may create. An isolate remembers
+ * names, so a key costs it one shared statement in ten minutes. Plain data, bounded, shared by an isolate's requests.
  */
 export class Keys {
   readonly #options: KeysOptions
@@ -67,11 +66,9 @@ export class Keys {
   }
 
   /**
-   * Ensures names for a request with a token. If the database is unavailable and there is a queue, that is left to its consumer
-   * (`areNamed`).
+   * Ensures names for a request with a token. If the database is unavailable, that is left to the queue's consumer (`areNamed`).
    * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
-   * @throws {DatabaseFailure} if the database is unavailable; nothing was counted
-   * @throws {Overloaded} if too many requests wait
+   * @throws {DatabaseFailure | Overloaded} nothing was counted
    */
   async ensure(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<void> {
     const unknown = counters.filter((counter) => !this.#hasName(counter))
@@ -84,12 +81,7 @@ export class Keys {
     }
   }
 
-  /**
-   * Whether the counter of a public request may count. If so, it has a name, and so have its companions.
-   * @param mayBeNew whether the sender may still create counters
-   * @param waitUntil as for `ensure`
-   * @throws {DatabaseFailure | Overloaded} as for `ensure`
-   */
+  /** Whether a public request may count: then its counter and companions have names. Throws as `ensure`. `mayBeNew`: it may create them. */
   async admits(
     counter: CounterAddress,
     { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: WaitUntil },
@@ -97,8 +89,9 @@ export class Keys {
     if (this.knows(counter)) return true
     if (isAhead(this.#refused.get(counterId(counter)) ?? 0, Date.now(), REFUSED_MS)) return false
     try {
+      const { newKeys, newKeysPerMinute } = this.#ruleOf(counter)
       // Without a budget, there is nothing to use up.
-      const mayCreate = mayBeNew || admitsEverything(this.#ruleOf(counter))
+      const mayCreate = mayBeNew || (newKeys === 'any' && newKeysPerMinute === null)
       const [admitted] = await (mayCreate ? this.#public : this.#existing).read([counter], waitUntil)
       return admitted!
     } catch (error) {
@@ -108,19 +101,14 @@ export class Keys {
     }
   }
 
-  /**
-   * Whether the counter of a public request exists, or its type's rule allows it to be created, as far as the budget of the minute
-   * allows. Always asks the database, and stores and remembers nothing.
-   * @throws {DatabaseFailure}
-   */
+  /** Whether a public counter exists, or its rule and budget allow it. Always asks the database, and stores and remembers nothing. */
   async mayCount(db: Executor, counter: CounterAddress): Promise<boolean> {
-    const found = await findNames(db, [counter])
-    if (isUnmarked(found, counter)) return true
+    if (isUnmarked(await findNames(db, [counter]), counter)) return true
     const rule = this.#ruleOf(counter)
     return mayBeNew(rule, counter.name) && rule.newKeysPerMinute !== 0
   }
 
-  /** Whether counters are known to have names. Those that `ensure` and `admits` left to the queue are not. */
+  /** Whether counters are known to have names. Those that were left to the queue are not. */
   areNamed(counters: readonly CounterAddress[]): boolean {
     return counters.every((counter) => this.#hasName(counter))
   }
@@ -129,7 +117,7 @@ export class Keys {
     return isAhead(this.#known.get(counterId(counter)) ?? 0, Date.now(), KNOWN_MS)
   }
 
-  /** The counters in which visits of another one count too, under the same key. A key has the same record id in every type. */
+  /** The counters in which visits of another one count too, under the same key, and so the same record id. */
   #companionsOf({ recordType, recordId, name }: CounterAddress): readonly CounterAddress[] {
     const also = this.#options.also.get(recordType) ?? []
     return also.flatMap(({ recordType, visitorsOf }) => (visitorsOf === 'page' ? { recordType, recordId, name } : []))
@@ -148,9 +136,8 @@ export class Keys {
     }
     const admitted = counters.filter((counter) => !refused.has(counter))
     await this.#store(db, withCompanions(admitted), found)
-    const until = Date.now() + REFUSED_MS
     // Without `mayCreate`, another network may still create them.
-    if (mayCreate) for (const counter of refused) this.#refused.set(counterId(counter), until)
+    for (const counter of mayCreate ? refused : []) this.#refused.set(counterId(counter), Date.now() + REFUSED_MS)
     return counters.map((counter) => !refused.has(counter))
   }
 
@@ -175,22 +162,16 @@ export class Keys {
     for (const counter of counters) this.#known.set(counterId(counter), now + KNOWN_MS)
   }
 
-  /**
-   * While the database is unavailable, as many keys of a type as may be created in a minute go to the queue unchecked:
-   * otherwise an isolate that starts during an outage would lose all hits.
-   */
+  /** During an outage, as many new keys as a minute allows are queued unchecked: a new isolate would otherwise lose all hits. */
   #letsInUnchecked(counter: CounterAddress): boolean {
     const limit = this.#ruleOf(counter).newKeysPerMinute
     if (limit === null) return true
     const minute = Math.floor(Date.now() / MINUTE_MS)
-    let entry = this.#unchecked.get(counter.recordType)
-    if (entry?.minute !== minute) {
-      entry = { minute, keys: new Set() }
-      this.#unchecked.set(counter.recordType, entry)
-    }
+    const earlier = this.#unchecked.get(counter.recordType)
+    const { keys } = earlier?.minute === minute ? earlier : { keys: new Set<string>() }
+    this.#unchecked.set(counter.recordType, { minute, keys })
     const id = counterId(counter)
-    if (!entry.keys.has(id) && entry.keys.size >= Math.min(limit, MAX_GENERATION)) return false
-    entry.keys.add(id)
-    return true
+    if (keys.size < Math.min(limit, MAX_GENERATION)) keys.add(id)
+    return keys.has(id)
   }
 }

@@ -52,9 +52,8 @@ export async function ensureNames(db: Database, counters: readonly CounterAddres
 }
 
 /**
- * Deletes the names that were marked more than an hour ago and whose counters do not count. Removes the mark of a counter that
- * counts after all, because an isolate still believed in its name. Nothing begins to count in between: counting ensures
- * the name first, which removes the mark.
+ * Deletes the names that were marked more than an hour ago and whose counters do not count. If one counts after all, because an isolate
+ * still believed in its name, the mark is removed. None begins to count in between: counting ensures the name first.
  */
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(

@@ -1,6 +1,5 @@
 import { bucketOf, idsSql } from '../../database/buckets.ts'
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
 import { MINUTE_MS } from '../calendar.ts'
 import { boundsOf } from '../ranges.ts'
 import { isAhead } from '../shared-work-state.ts'
@@ -14,11 +13,6 @@ export interface NewKeyRule {
   newKeys: 'any' | 'known' | readonly string[]
   /** `null`: any number. */
   newKeysPerMinute: number | null
-}
-
-/** Whether a rule admits everything, so that nothing has to be checked. */
-export function admitsEverything({ newKeys, newKeysPerMinute }: NewKeyRule): boolean {
-  return newKeys === 'any' && newKeysPerMinute === null
 }
 
 /** Whether a key may be created, as far as the budget allows. */
@@ -55,10 +49,7 @@ const MINUTE = 'FLOOR(UNIX_TIMESTAMP() / 60)'
 /** The range with the budget of a type: one for all of its counters, so that it is one number. */
 const budgetRangeOf = (recordType: number, ranges: number) => recordType % ranges
 
-/**
- * The budgets of new keys, by type and minute, in the database, so that isolates share them. An isolate remembers that a budget
- * is used up until the minute is over. Plain data, shared by an isolate's requests.
- */
+/** The budgets of new keys, by type and minute, in the database. An isolate remembers a used-up one. Plain data, shared by its requests. */
 export class NewKeyBudgets {
   readonly #dbs: readonly Executor[]
   readonly #usedUpUntil = new Map<number, number>()
@@ -79,8 +70,7 @@ export class NewKeyBudgets {
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       // In the condition, so that affected rows say whether it was taken, whatever the server counts as changed.
       const added = await db.execute(
-        `UPDATE new_key_budgets SET taken = taken + ${asked}
-         WHERE ${minute} AND taken <= ${perMinute - asked}`,
+        `UPDATE new_key_budgets SET taken = taken + ${asked} WHERE ${minute} AND taken <= ${perMinute - asked}`,
       )
       if (added.rowsAffected > 0) return asked
       const begun = await db.execute(
@@ -88,16 +78,13 @@ export class NewKeyBudgets {
          VALUES (${first}, ${bucketOf(first)}, ${MINUTE}, ${recordType}, ${asked})`,
       )
       if (begun.rowsAffected > 0) return asked
-      const { rows } = await db.execute(
-        `SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets
-         WHERE ${minute}`,
-      )
-      const [row] = rows
+      const select = 'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets'
+      const [row] = (await db.execute(`${select} WHERE ${minute}`)).rows
       // A new minute has begun.
       if (row === undefined) continue
-      const left = perMinute - Number(toBigInt(row.taken))
+      const left = perMinute - Number(row.taken)
       if (left <= 0) {
-        this.#usedUpUntil.set(recordType, Date.now() + MINUTE_MS - Number(toBigInt(row.elapsed)) * 1_000)
+        this.#usedUpUntil.set(recordType, Date.now() + MINUTE_MS - Number(row.elapsed) * 1_000)
         return 0
       }
       asked = Math.min(asked, left)

@@ -26,10 +26,7 @@ export class TooManyKeys extends Error {
 /** Rows read of each key beside those that are added up. */
 export const ROWS_OF_KEY = 5
 
-/**
- * Checks that there are few enough keys. Of a prefix, that reads at most `MAX_NAMES` index entries.
- * @throws {TooManyKeys}
- */
+/** Checks that there are few enough keys. Of a prefix, that reads at most `MAX_NAMES` index entries. @throws {TooManyKeys} */
 export async function checkKeys(
   db: Executor,
   of: SummedKeys,
@@ -44,11 +41,8 @@ export async function checkKeys(
 }
 
 async function hasFewKeys(db: Executor, { recordType, name: prefix }: KeysWithPrefix, most: number): Promise<boolean> {
-  const { rows } = await db.execute(
-    `SELECT 1 FROM counters FORCE INDEX (name)
-     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${most}, 1`,
-  )
-  return rows.length === 0
+  const keys = `counters FORCE INDEX (name) WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)}`
+  return (await db.execute(`SELECT 1 FROM ${keys} LIMIT ${most}, 1`)).rows.length === 0
 }
 
 /** How the table `counters AS n` is read: by which index, and an SQL condition. */
@@ -63,10 +57,7 @@ export function namedSql(of: SummedKeys): NamedSql[] {
   return [{ index: 'name', where: `n.record_type = ${of.recordType} AND ${beginsWithSql('n.name', of.name)}` }]
 }
 
-/**
- * SQL that reads a table by the counters that have the rows; both are on one shard.
- * @param table with alias and index, such as `counter_history AS t FORCE INDEX (PRIMARY)`
- */
+/** SQL that reads a table, given with alias and index, by the counters that have its rows; both are on one shard. */
 export function fromNamesSql({ index, where }: NamedSql, table: string, alias: string): string {
   return `FROM counters AS n FORCE INDEX (${index})
     STRAIGHT_JOIN ${table} ON ${sameCounterSql(alias, 'n')}

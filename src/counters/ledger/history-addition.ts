@@ -21,10 +21,7 @@ export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
 /** The periods of amounts of which the hour is known, or only the day. */
 const KNOWN = { hour: ['hour', 'day', 'month'], day: ['day', 'month'] } as const
 
-/**
- * What a transaction adds to the history of counters of one range and of their types. Send it in the transaction that adds the same
- * amounts to the totals, so that the history always accounts for the totals.
- */
+/** What a transaction adds to the history of counters of one range and of their types: the amounts that it adds to the totals. */
 export class HistoryAddition {
   readonly #rangeLane: bigint
   // Rows as SQL: integers and times, written into the statement (see applyBatch).
@@ -38,12 +35,7 @@ export class HistoryAddition {
     this.#rangeLane = rangeLane
   }
 
-  /**
-   * Adds to the periods that contain an instant, of each counter and of its type.
-   * @param amounts in primary key order, the order of locks
-   * @param known what is known of the instant
-   * @param of `types`: not of the counters
-   */
+  /** Adds to the periods around an instant, of counters (unless `of` is `types`) and their types. @param amounts in primary key order */
   add(amounts: readonly PeriodAmount[], at: Date, known: keyof typeof KNOWN = 'hour', of?: 'types'): void {
     const starts = KNOWN[known].map((period) => [PERIODS[period], timeText(startOf(period, at))] as const)
     // Summed first, because there are far more counters than types and periods.
@@ -61,10 +53,7 @@ export class HistoryAddition {
     }
   }
 
-  /**
-   * Adds adjustments, changes other than by counting: to the sums of the types, and a row of each counter.
-   * @param recorded of the rows; without it, there are none
-   */
+  /** Adds adjustments (changes other than by counting) to the sums of the types and, if `recorded`, as a row of each counter. */
   adjust(adjustments: readonly PeriodAmount[], recorded?: { kind: AdjustmentKind; at: Date }): void {
     const id = random63()
     for (const adjustment of adjustments) {
@@ -87,30 +76,22 @@ export class HistoryAddition {
   }
 
   /** The same of a type. */
-  addToType(
-    { recordType, amount }: Omit<PeriodAmount, 'recordId'>,
-    period: number,
-    start: string,
-    lane = this.#rangeLane,
-  ): void {
-    addTo(this.#types, `${recordType},${period},'${start}',${lane},${bucketOf(lane)}`, amount)
+  addToType(of: Omit<PeriodAmount, 'recordId'>, period: number, start: string, lane = this.#rangeLane): void {
+    addTo(this.#types, `${of.recordType},${period},'${start}',${lane},${bucketOf(lane)}`, of.amount)
   }
 
   async send(transaction: Executor): Promise<void> {
     // Sorted, so that no two transactions lock rows in opposite orders. Those of a counter are guarded by that of its total.
     const types = [...this.#types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, sum]) => `(${key},${sum})`)
-    for (const [table, rows] of [
-      ['counter_history (record_type, record_id, bucket, period_start, count)', this.#hours],
-      ['counter_periods (record_type, record_id, bucket, period, period_start, count)', this.#days],
-      ['type_history (record_type, period, period_start, range_lane, bucket, count)', types],
-      [
-        'counter_adjustments (record_type, record_id, bucket, adjustment_id, kind, adjusted_at, count)',
-        this.#adjustments,
-      ],
-    ] as const) {
+    const add = async (table: string, rows: readonly string[]) => {
       const sql = `INSERT INTO ${table} VALUES ${rows.join(',')} ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
       if (rows.length > 0) await transaction.execute(sql)
     }
+    const ofCounter = 'record_type, record_id, bucket'
+    await add(`counter_history (${ofCounter}, period_start, count)`, this.#hours)
+    await add(`counter_periods (${ofCounter}, period, period_start, count)`, this.#days)
+    await add('type_history (record_type, period, period_start, range_lane, bucket, count)', types)
+    await add(`counter_adjustments (${ofCounter}, adjustment_id, kind, adjusted_at, count)`, this.#adjustments)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/values.ts'
 import type { CounterPlace } from '../counter-address.ts'
 import { counterValues, sameKeySql } from '../counters-sql.ts'
 
@@ -8,6 +9,12 @@ export interface PendingSlot {
   count: bigint
 }
 
+/** The slots of rows, and their sum. */
+export function pendingOf(rows: readonly Record<string, unknown>[]): { slots: PendingSlot[]; pending: bigint } {
+  const slots = rows.map(({ slot, count }) => ({ slot: toBigInt(slot), count: toBigInt(count) }))
+  return { slots, pending: slots.reduce((sum, { count }) => sum + count, 0n) }
+}
+
 /** SQL of the slots of counters of one key that are not empty, at most so many: columns `slot`, `count`, `record_type`. */
 export function pendingSlotsOfKeySql(counters: readonly CounterPlace[], most: number): string {
   return `FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${sameKeySql(counters)} LIMIT ${most}`
@@ -15,19 +22,14 @@ export function pendingSlotsOfKeySql(counters: readonly CounterPlace[], most: nu
 
 /** The rows of an upsert that takes counts out of slots, in primary key order: of counters, then slots. */
 export function subtractionsOf(counters: readonly (CounterPlace & { slots: readonly PendingSlot[] })[]): string[] {
-  // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned meanwhile: they may be
-  // pruned again as soon as they are empty.
+  // Integers, written into the statement: see applyBatch. The hour 0: slots that were pruned meanwhile may be pruned again at once.
   return counters.flatMap((counter) => {
     const values = counterValues(counter)
     return counter.slots.map(({ slot, count }) => `(${values},${slot},${-count},0,0)`)
   })
 }
 
-/**
- * Adds rows to slots. An upsert, so that a slot that was pruned meanwhile comes back with a negative count. The batch id of a slot
- * stays as it is.
- * @param rows as `subtractionsOf` writes them
- */
+/** Adds rows, as `subtractionsOf` writes them. A slot that was pruned meanwhile comes back with a negative count. */
 export async function addToSlots(transaction: Executor, rows: readonly string[]): Promise<void> {
   if (rows.length === 0) return
   await transaction.execute(
@@ -48,24 +50,19 @@ export type Batch = readonly BatchRow[]
 /** Hours for which a writer's slot is kept after its last batch: longer than a batch is sent again (`MAX_RESEND_MS`). */
 export const WRITER_HOURS = 1
 
-/**
- * Hours for which rows are kept, so that they recognize their batch. If only one batch is ever written to each of their slots,
- * they recognize it as long as they are kept: for the repeats of clients, and the queue.
- * @param idempotencyHours `PRUNING.idempotency_hours`
- */
+/** Hours for which rows are kept, to recognize their batch: longer if no other batch is ever written to their slots (keys, the queue). */
 export function hoursKept(rows: readonly { slot: unknown; batch: unknown }[], idempotencyHours: number): number {
   return rows.every(({ slot, batch }) => slot === batch) ? idempotencyHours : Math.min(WRITER_HOURS, idempotencyHours)
 }
 
 /**
- * Applies a batch. Applying it again changes nothing, row by row, provided that no other batch was applied to its slots in
- * between. The caller guarantees that (`SlotPool`).
+ * Applies a batch. Applying it again changes nothing, row by row, if no other batch was applied to its slots in between (`SlotPool`).
  * @returns `settled`: whether no attempt can still reach the database. Otherwise the slots must stay with this batch.
  */
 export async function applyBatch(db: Executor, batch: Batch, idempotencyHours: number): Promise<{ settled: boolean }> {
   if (batch.length === 0) return { settled: true }
-  // Integers, written into the statement: binding them takes the driver several times as long. The hour is the database's, as
-  // in pruning: one clock for both.
+  // Integers, written into the statement: binding them takes the driver several times as long. The hour is by the database's clock,
+  // as in pruning.
   const values = batch.map(
     (row) =>
       `(${counterValues(row)},${row.slot},${row.count},${row.batch},FLOOR(UNIX_TIMESTAMP()/3600)+${hoursKept([row], idempotencyHours)})`,

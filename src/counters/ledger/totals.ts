@@ -7,17 +7,18 @@ import { counterValues, HOUR_SQL, placeOf } from '../counters-sql.ts'
 import { newVersion } from '../ids.ts'
 import { bytesSql } from '../keys/prefix.ts'
 
-/** A row of `counters` that a change has locked. */
+/** What a change has locked of a counter: its row of `counters`, if it has one. */
 export interface LockedCounter {
   total: bigint
-  version: bigint
+  /** `null`: it has no row. */
+  version: bigint | null
   rolledUpAt: Date | null
-  /** Marked: deleted or renamed. */
+  /** Marked as deleted or renamed, or without a row. */
   gone: boolean
 }
 
 /** An amount to add to a total. */
-export interface TotalChange extends CounterPlace {
+interface TotalChange extends CounterPlace {
   /** As read; the change is overtaken if the row has another one. `null`: there is no row, and one is made. */
   version: bigint | null
   amount: bigint
@@ -41,16 +42,16 @@ export function fitsTotal(total: bigint): boolean {
   return total <= LARGEST && total >= SMALLEST
 }
 
-/** What the database would report if a total left its range. */
-export function outOfRange(): DatabaseFailure {
+/** Fails as the database would if a number left its range. @throws {DatabaseFailure} */
+export function checkTotals(totals: readonly bigint[]): void {
+  if (totals.every(fitsTotal)) return
   const reason = 'a total would leave the range of 64-bit integers'
-  return new DatabaseFailure({ kind: 'range', retry: false, applied: 'no' }, reason)
+  throw new DatabaseFailure({ kind: 'range', retry: false, applied: 'no' }, reason)
 }
 
 /**
- * Locks the rows of counters and returns them by `counterId`, or fails at once. It does not wait: a statement that waits beyond its
- * deadline leaves a transaction behind, which then holds the locks as long as the server allows (20 s on PlanetScale), and a
- * request that retries would wait for its own abandoned transactions.
+ * Locks the rows of counters and returns them by `counterId`, or fails at once: a statement that exceeds its deadline leaves a
+ * transaction behind that holds its locks as long as the server allows (20 s on PlanetScale).
  * @param counters known to have rows: looking for a row that does not exist would lock a gap, where new counters are inserted
  * @throws {Overtaken} if another transaction holds any of the locks, or has deleted a row
  */
@@ -58,6 +59,7 @@ export async function lockCounters(
   transaction: Executor,
   counters: readonly CounterPlace[],
 ): Promise<Map<string, LockedCounter>> {
+  if (counters.length === 0) return new Map()
   try {
     const keys = counters.map(({ recordType, recordId }) => `(${recordType},${recordId})`)
     const { rows } = await transaction.execute(
@@ -67,17 +69,13 @@ export async function lockCounters(
        AND ${bucketsSql(counters.map(({ recordId }) => recordId))} FOR UPDATE NOWAIT`,
     )
     if (rows.length !== counters.length) throw new Overtaken()
-    return new Map(
-      rows.map((row) => [
-        counterId(placeOf(row)),
-        {
-          total: toBigInt(row.count),
-          version: toBigInt(row.version),
-          rolledUpAt: toDate(row.rolled_up_at),
-          gone: Number(row.gone) === 1,
-        },
-      ]),
-    )
+    const lockedOf = ({ count, version, rolled_up_at, gone }: (typeof rows)[number]) => ({
+      total: toBigInt(count),
+      version: toBigInt(version),
+      rolledUpAt: toDate(rolled_up_at),
+      gone: Number(gone) === 1,
+    })
+    return new Map(rows.map((row) => [counterId(placeOf(row)), lockedOf(row)]))
   } catch (error) {
     if (!(error instanceof Overtaken) && classify(error).kind === 'contention') throw new Overtaken()
     throw error
@@ -86,8 +84,7 @@ export async function lockCounters(
 
 /**
  * Adds to totals, and increments their versions. Makes rows that do not exist.
- * @param changes in primary key order, each counter once
- * @param run the time of a roll-up, if the changes are one
+ * @param changes in primary key order, each counter once @param run the time of a roll-up, if the changes are one
  * @throws {Overtaken} if any version is not the one that was read, or a row exists that did not; the transaction must be rolled back
  */
 export async function addToTotals(
@@ -113,7 +110,7 @@ export async function addToTotals(
        version = IF(version + 1 = VALUES(version), VALUES(version), version + (VALUES(name) <> ''))`,
   )
   // An upsert counts 2 for each row that it changed, and 1 for an insert or, with client-found-rows, an unchanged row. A row that
-  // was to be made but exists is changed, so that it counts 2.
+  // was to be made but exists is changed, and so counts 2.
   const made = changes.filter(({ version }) => version === null).length
   if (rowsAffected !== 2 * changes.length - made) throw new Overtaken()
 }

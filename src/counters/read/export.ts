@@ -34,33 +34,31 @@ const TOTALS = 'counters FORCE INDEX (PRIMARY) WHERE gone_hour IS NULL AND'
 const DAYS = 'counter_periods FORCE INDEX (PRIMARY) WHERE period = 1 AND'
 const PENDING = 'slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND'
 
-const OF_TYPE = 'record_type = ? AND record_id >= ?'
-const IN_RANGE = `${OF_TYPE} AND record_id <= ?`
 const NAME = `(SELECT name FROM counters AS n WHERE ${sameCounterSql('n', 'slotted_counters')})`
 
 /**
  * Reads counters, or their days, in the order of record ids. Pending counts belong to the current day. The part of a total that
- * is in no day becomes a row without a day. The rows of a counter are from one snapshot, so they add up to its count. To that
- * end, pages of days end between counters. The first statement finds the end of the page, the second reads up to it: vtgate
- * sends it whole to each shard, which it would not do with a LIMIT in each part.
+ * is in no day becomes a row without a day. The rows of a counter are from one snapshot, so they add up to its count: pages of days
+ * end between counters. The first statement finds the end of the page, the second reads up to it: vtgate sends it whole to each
+ * shard, which it would not do with a LIMIT in each part.
  */
 export async function exportCounts(db: Executor, options: ExportOptions): Promise<ExportPage> {
   const { recordType, after, limit, by, now } = options
   const first = after === null ? 0n : after + 1n
   if (first > LARGEST_ID) return { rows: [], next: null }
   const byDay = by === 'day'
-  const rowIds = await findIds(db, [TOTALS, ...(byDay ? [DAYS] : []), PENDING], [recordType, first, limit])
+  const ofPage = `record_type = ${recordType} AND record_id >= ${first}`
+  const rowIds = await findIds(db, [TOTALS, ...(byDay ? [DAYS] : []), PENDING], ofPage, limit)
   const ids = byDay ? rowIds : [...new Set(rowIds)]
   const upTo = ids[limit - 1] ?? ids.at(-1)
   if (upTo === undefined) return { rows: [], next: null }
-  const days = `UNION ALL SELECT record_id, 'day', period_start, count, NULL FROM ${DAYS} ${IN_RANGE}`
-  const range = [recordType, first, upTo]
+  const inRange = `${ofPage} AND record_id <= ${upTo}`
+  const days = `UNION ALL SELECT record_id, 'day', period_start, count, NULL FROM ${DAYS} ${inRange}`
   const { rows } = await db.execute(
-    `SELECT record_id, 'total' AS part, NULL AS day, count, name FROM ${TOTALS} ${IN_RANGE}
+    `SELECT record_id, 'total' AS part, NULL AS day, count, name FROM ${TOTALS} ${inRange}
      ${byDay ? days : ''}
-     UNION ALL SELECT record_id, 'pending', NULL, SUM(count), ${NAME} FROM ${PENDING} ${IN_RANGE}
+     UNION ALL SELECT record_id, 'pending', NULL, SUM(count), ${NAME} FROM ${PENDING} ${inRange}
        GROUP BY record_type, record_id, bucket`,
-    [...range, ...range, ...(byDay ? range : [])],
   )
   const counters = [...Map.groupBy(rows, ({ record_id }) => toBigInt(record_id))].sort(([a], [b]) => (a < b ? -1 : 1))
   // Counters may have been added since the first statement.
@@ -73,15 +71,12 @@ export async function exportCounts(db: Executor, options: ExportOptions): Promis
 }
 
 /** The record ids of the next rows of each table, in order: enough to find the end of the page. */
-async function findIds(db: Executor, tables: readonly string[], args: readonly unknown[]): Promise<bigint[]> {
-  const part = (table: string) => {
+async function findIds(db: Executor, tables: readonly string[], ofPage: string, limit: number): Promise<bigint[]> {
+  const parts = tables.map((table) => {
     const grouped = table === PENDING ? 'GROUP BY record_id, bucket' : ''
-    return `(SELECT record_id FROM ${table} ${OF_TYPE} ${grouped} ORDER BY record_id LIMIT ?)`
-  }
-  const { rows } = await db.execute(
-    tables.map(part).join(' UNION ALL '),
-    tables.flatMap(() => args),
-  )
+    return `(SELECT record_id FROM ${table} ${ofPage} ${grouped} ORDER BY record_id LIMIT ${limit})`
+  })
+  const { rows } = await db.execute(parts.join(' UNION ALL '))
   return rows.map(({ record_id }) => toBigInt(record_id)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
 }
 

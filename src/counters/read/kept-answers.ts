@@ -10,13 +10,13 @@ const MAX_PATIENCE_MS = 100
 interface Answer {
   /** In milliseconds since 1970. */
   askedAt: number
-  outcome: { value: unknown } | { error: unknown } | null
+  outcome: PromiseSettledResult<unknown> | null
 }
 
 /** What identifies a question. */
 export type Question = readonly (string | number | boolean | null)[]
 
-export interface AnswerOptions<Value> {
+interface AnswerOptions<Value> {
   /** For how long an answer is kept, and the reading of one is joined. 0: the answer is read after the call. */
   keptMs: number
   read: () => Promise<Value>
@@ -26,8 +26,7 @@ export interface AnswerOptions<Value> {
 
 /**
  * Shares answers among an isolate's requests under the rules of `SharedWork`: those that arrive while a question is being asked,
- * or for some time after that, get the same answer. Of each question, one reading is in flight. Another request takes over a
- * reading that falls silent.
+ * or for some time after that, get the same answer. Another request takes over a reading that falls silent.
  */
 export class KeptAnswers {
   readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
@@ -62,7 +61,7 @@ export class KeptAnswers {
       else if (mayRead) answer = await this.#read(question, read, waitUntil)
       else await pause(this.#work.patience(answer!.askedAt + this.#work.durationMs, Date.now(), MAX_PATIENCE_MS))
     }
-    if ('error' in answer.outcome) throw answer.outcome.error
+    if (answer.outcome.status === 'rejected') throw answer.outcome.reason
     return { value: answer.outcome.value as Value, askedAt: answer.askedAt, isKept: answer === earlier }
   }
 
@@ -71,31 +70,22 @@ export class KeptAnswers {
   }
 
   async #read(question: string, read: () => Promise<unknown>, waitUntil: WaitUntil): Promise<Answer> {
-    const now = Date.now()
-    const answer: Answer = { askedAt: now, outcome: null }
+    const answer: Answer = { askedAt: Date.now(), outcome: null }
     this.#answers.set(question, answer)
-    const reading = read().then(
-      (value) => {
-        this.#work.took(Date.now() - now)
-        answer.outcome = { value }
-      },
-      (error: unknown) => {
-        answer.outcome = { error }
-      },
-    )
+    const reading = Promise.allSettled([read()]).then(([outcome]) => {
+      if (outcome.status === 'fulfilled') this.#work.took(Date.now() - answer.askedAt)
+      answer.outcome = outcome
+    })
     waitUntil(reading)
     await reading
     return answer
   }
 }
 
-/**
- * Whether an answer may be given: it is being read, or is not too old. Errors are not kept, but that there are too many keys is:
- * finding it reads as many rows.
- */
+/** Whether an answer may be given: it is being read, or is not too old. Of errors only `TooManyKeys`, which takes as many rows. */
 function isFresh({ askedAt, outcome }: Answer, keptMs: number): boolean {
   const age = Date.now() - askedAt
-  const isKept = outcome !== null && ('value' in outcome || outcome.error instanceof TooManyKeys)
+  const isKept = outcome?.status === 'fulfilled' || outcome?.reason instanceof TooManyKeys
   // A negative age means that the clock was set back.
   return keptMs > 0 && (outcome === null || (isKept && age >= 0 && age < keptMs))
 }

@@ -2,20 +2,11 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { DAY_MS, startOf } from '../calendar.ts'
 import { type CounterAddress, counterId, distinct } from '../counter-address.ts'
-import {
-  boundedPendingSql,
-  counterListsSql,
-  counterSql,
-  MAX_PENDING,
-  pendingOfOneSql,
-  sameCounterSql,
-} from '../counters-sql.ts'
+import { counterListsSql, counterSql, MAX_PENDING, pendingOfOneSql, sameCounterSql } from '../counters-sql.ts'
 import { rowsSql } from '../history/rows-sql.ts'
 import { rowsOf, type Selection, selectionOf } from '../history/selection.ts'
 
 export const MAX_READ = 1_000
-/** The same with a period, of which each counter has rows. */
-export const MAX_READ_OF_PERIOD = 50
 
 /** Days in UTC up to today. */
 export const RECENT_DAYS = { day: 1, week: 7, month: 30 } as const
@@ -55,7 +46,7 @@ export function consistencyOf({ pending }: Pick<Reading, 'pending'>): 'exact' | 
 
 /**
  * Reads at most `MAX_READ` counters of any types, in the order given. In a list, one without a row reads as zeros.
- * @param days up to today: `total` is what was counted in them, imports included, of at most `MAX_READ_OF_PERIOD` counters. `null`: all time
+ * @param days up to today: `total` is what was counted in them, imports included. `null`: all time
  */
 export async function readCounters(
   db: Executor,
@@ -70,8 +61,8 @@ export async function readCounters(
     return counters.map(() => reading)
   }
   const pending = consistency === 'rolled' ? 'NULL' : boundedPendingSql(consistency)
-  // One text, because the driver decodes each column; `counterId` writes the counter likewise. The index is named because a long
-  // list makes the optimizers guess instead of look (eq_range_index_dive_limit).
+  // One text, because the driver decodes each column; `counterId` writes the counter likewise. The index is forced, because with a
+  // long list the optimizers guess (eq_range_index_dive_limit).
   const select = (list: string) =>
     `SELECT CONCAT_WS(',', CONCAT(record_type, '/', record_id), ${totalSql(days, sameCounterSql('h', 'n'))}, COALESCE(${pending}, ''), rolled_up_at) AS reading
       FROM counters AS n FORCE INDEX (PRIMARY) WHERE ${list}`
@@ -79,8 +70,7 @@ export async function readCounters(
   const readings = new Map(
     rows.map(({ reading }) => {
       const [id, total, pending, rolledUpAt = null] = String(reading).split(',')
-      const read = { total: toBigInt(total), pending: pending === '' ? null : toBigInt(pending) }
-      return [id!, { ...read, rolledUpAt: toDate(rolledUpAt) }]
+      return [id!, readingOf(total, pending || null, rolledUpAt)]
     }),
   )
   const zero = { total: 0n, pending: consistency === 'rolled' ? null : 0n, rolledUpAt: null }
@@ -95,9 +85,12 @@ async function readOne(db: Executor, counter: CounterAddress, most: number, days
   const total = `SELECT CONCAT_WS(',', ${totalSql(days, own)}, rolled_up_at) FROM counters WHERE ${own}`
   const { rows } = await db.execute(`SELECT COALESCE((${total}), '0') AS total, ${column} AS pending FROM ${from}`)
   const [count, rolledUpAt = null] = String(rows[0]!.total).split(',')
-  const pending = rows[0]!.pending
+  return readingOf(count, rows[0]!.pending, rolledUpAt)
+}
+
+function readingOf(total: unknown, pending: unknown, rolledUpAt: unknown): Reading {
   return {
-    total: toBigInt(count),
+    total: toBigInt(total),
     pending: pending === null ? null : toBigInt(pending),
     rolledUpAt: toDate(rolledUpAt),
   }
@@ -107,4 +100,10 @@ async function readOne(db: Executor, counter: CounterAddress, most: number, days
 function totalSql(days: Selection | null, own: string): string {
   if (days === null) return 'count'
   return `(SELECT COALESCE(SUM(h.count), 0) ${rowsSql({ counters: own }, [...rowsOf([days], 0)])})`
+}
+
+/** SQL of a column: the pending count of `counters AS n`. It names the bucket of the row, so vtgate keeps it within its statement. */
+function boundedPendingSql(most: number): string {
+  const slots = `slotted_counters AS s FORCE INDEX (pending) WHERE s.pending = 1 AND ${sameCounterSql('s', 'n')}`
+  return `IF((SELECT 1 FROM ${slots} LIMIT ${most}, 1) IS NULL, (SELECT COALESCE(SUM(s.count), 0) FROM ${slots}), NULL)`
 }

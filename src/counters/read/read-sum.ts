@@ -4,7 +4,7 @@ import { ADJUSTMENTS_SUM, earliest, PERIODS } from '../calendar.ts'
 import type { CounterPlace } from '../counter-address.ts'
 import { counterListsSql, nthSql } from '../counters-sql.ts'
 import type { AskedHistory, HistoryRows } from '../history/read-history.ts'
-import { ALL_LANES, hoursSql, packedRowsSql, rowsSql, unpackCounts } from '../history/rows-sql.ts'
+import { ALL_LANES, hoursSql, packedRowsSql, rowsSql, unpackCounts, type Whose } from '../history/rows-sql.ts'
 import { addCounts, type Counts, noCounts, rowsOf } from '../history/selection.ts'
 import { fromNamesSql, type KeysWithPrefix, type NamedSql, namedSql, type SummedKeys } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
@@ -36,9 +36,9 @@ export interface Sum extends Reading {
 }
 
 /**
- * Reads the sum of a type, or of keys that `checkKeys` has checked: the total, the history and what is pending, from one snapshot, so
- * that a roll-up is seen whole or not at all. A part of the statement names no record id, so vtgate sends the whole statement to each
- * shard, which reads from one snapshot.
+ * Reads the sum of a type, or of keys that `checkKeys` has checked: total, history and what is pending. It is read from one snapshot of
+ * each shard, so a roll-up is seen whole or not at all: as a part of the statement names no record id, vtgate sends all of it to each
+ * shard.
  */
 export async function readSum(db: Executor, of: SummedKeys, asked: AskedSum, ranges: number): Promise<Sum> {
   const { keys = [] } = asked
@@ -82,10 +82,8 @@ export async function readSumHistory(db: Executor, of: KeysWithPrefix, history: 
 
 /** Reads at most `most` + 1 entries: the index has one for each slot that is not empty. */
 async function hasFewPending(db: Executor, recordType: number, most: number): Promise<boolean> {
-  const { rows } = await db.execute(
-    `SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND record_type = ${recordType} LIMIT ${most}, 1`,
-  )
-  return rows.length === 0
+  const pending = `slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND record_type = ${recordType}`
+  return (await db.execute(`SELECT 1 FROM ${pending} LIMIT ${most}, 1`)).rows.length === 0
 }
 
 const RUNS = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000`
@@ -98,21 +96,18 @@ function typeSql({ recordType }: SummedKeys, { withTotal, history, keys = [] }: 
   const ofType = `record_type = ${recordType}`
   const total = `FROM type_history FORCE INDEX (PRIMARY) WHERE ${ofType} AND period IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`
   const pending = `FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${ofType}`
+  const rows = (whose: Whose, id: 'range_lane' | 'record_id') =>
+    history === null ? [] : packedRowsSql(whose, history.selections, history.hoursFrom, id)
+  const byKey = keys.length > 0 ? `, ${nth}` : ''
   return [
-    ...(history ? packedRowsSql({ type: recordType }, history.selections, history.hoursFrom, 'range_lane') : []),
-    ...(history
-      ? counterListsSql(keys, 'h.').flatMap((counters) =>
-          packedRowsSql({ counters }, history.selections, history.hoursFrom, 'record_id'),
-        )
-      : []),
-    ...(withTotal ? [`SELECT ${packedSql("'total'", '0', 'SUM(count)')} ${total} GROUP BY bucket`] : []),
-    ...(isExact
-      ? [
-          `SELECT ${packedSql("'pending'", `MAX(${nth})`, 'SUM(count)')} ${pending} GROUP BY bucket${keys.length > 0 ? `, ${nth}` : ''}`,
-        ]
-      : []),
+    ...rows({ type: recordType }, 'range_lane'),
+    ...counterListsSql(keys, 'h.').flatMap((counters) => rows({ counters }, 'record_id')),
+    withTotal && `SELECT ${packedSql("'total'", '0', 'SUM(count)')} ${total} GROUP BY bucket`,
+    isExact && `SELECT ${packedSql("'pending'", `MAX(${nth})`, 'SUM(count)')} ${pending} GROUP BY bucket${byKey}`,
     `SELECT ${packedSql("'run'", 'range_start', RUNS)} ${FROM_RUNS}`,
-  ].join('\nUNION ALL ')
+  ]
+    .filter((part) => part !== false)
+    .join('\nUNION ALL ')
 }
 
 /** Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up. */
@@ -123,16 +118,11 @@ function keysSql(of: SummedKeys, { withTotal, history, keys = [] }: AskedSum, is
       ([unit, times]) =>
         `SELECT '${unit}', ${hoursSql('h.period_start')}, ${nthSql('h.record_id', keys)}, h.count ${rowsSql({ named }, [[unit, times]])}`,
     ),
-    ...(withTotal
-      ? [`SELECT 'total', 0, 0, n.count FROM counters AS n FORCE INDEX (${named.index}) WHERE ${named.where}`]
-      : []),
-    ...(isExact
-      ? [
-          `SELECT 'pending', 0, ${nthSql('s.record_id', keys)}, s.count ${fromNamesSql(named, SLOTS, 's')} AND s.pending = 1`,
-        ]
-      : []),
+    withTotal && `SELECT 'total', 0, 0, n.count FROM counters AS n FORCE INDEX (${named.index}) WHERE ${named.where}`,
+    isExact &&
+      `SELECT 'pending', 0, ${nthSql('s.record_id', keys)}, s.count ${fromNamesSql(named, SLOTS, 's')} AND s.pending = 1`,
   ]
   const runs = `SELECT 'run' AS part, range_start AS id, 0 AS nth, ${RUNS} AS number ${FROM_RUNS}`
-  const parts = [runs, ...namedSql(of).flatMap(partsOf)]
+  const parts = [runs, ...namedSql(of).flatMap(partsOf)].filter((part) => part !== false)
   return `SELECT part, id, nth, SUM(number) AS sum FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, id, nth`
 }

@@ -11,7 +11,6 @@ import { KeptAnswers } from './kept-answers.ts'
 import {
   type Consistency,
   MAX_READ,
-  MAX_READ_OF_PERIOD,
   type Reading,
   type RecentPeriod,
   readCounters,
@@ -23,16 +22,15 @@ import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from './read
 export const MAX_AGE_MS = 30_000
 /** Milliseconds for which it is used: with less time left, clients could not cache it at all. */
 export const CACHED_MS = MAX_AGE_MS - 1_000
+/** Counters that are read together with a period, of which each has rows. */
+const MAX_READ_OF_PERIOD = 50
 /** Totals in one generation of the cache; it holds two. */
 const MAX_CACHED = 5_000
 
 /** `exact`: of all time, with what is pending. `rolled`: of all time, as of the last roll-up. Or of the days up to today. */
 export type WhichSum = 'exact' | 'rolled' | RecentPeriod
 
-/**
- * What the requests of an isolate read counters with: they share queries and cached totals. Plain data. `waitUntil` keeps a query
- * going for other requests if the client of its sender hangs up.
- */
+/** What the requests of an isolate read counters with: they share queries and totals. Plain data. `waitUntil`: as for `SharedReads`. */
 export class Reads {
   readonly #dbs: readonly Executor[]
   readonly #everywhere: Executor
@@ -42,10 +40,7 @@ export class Reads {
   #sums = new KeptAnswers()
   #totals = new BoundedMap<{ reading: Reading; readAt: number }>(MAX_CACHED)
 
-  /**
-   * @param dbs one for each range, and `everywhere` reaches all shards; they make one attempt at each statement
-   * @param deadlineMs the time-out of one attempt
-   */
+  /** @param dbs one for each range; `everywhere` reaches all shards; both make one attempt, of at most `deadlineMs`, at each statement */
   constructor(dbs: readonly Executor[], everywhere: Executor, deadlineMs: number) {
     this.#dbs = dbs
     this.#everywhere = retrying(everywhere)
@@ -73,8 +68,8 @@ export class Reads {
   }
 
   /**
-   * Reads the totals of at most `MAX_READ` counters, from the cache where they are fresh enough: they change only with roll-ups.
-   * Changes made by another isolate show when the cached total expires.
+   * Reads the totals of at most `MAX_READ` counters, from the cache where they are fresh enough. Changes by another isolate show when
+   * the cached total expires.
    * @param fresh whether to bypass the cache
    * @returns `ageMs`: the age of the oldest one
    */

@@ -17,17 +17,12 @@ export interface Search {
   limit: number
 }
 
-/**
- * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their counts. Reads about as
- * many rows as it finds, however many counters there are.
- * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
- */
+/** Finds counters by the beginning of their keys, in the order of bytes, with counts. @throws {InvalidInput} of `prefix` or `after` */
 export async function searchCounters(db: Executor, type: KeyedType, search: Search) {
   const { counters: page, next } = await findCounters(db, type, search)
   const readings = await readCounters(db, page)
-  const counters = page.map(({ name }, index) => {
-    const reading = readings[index]!
-    return { key: name, count: countIn(reading), consistency: consistencyOf(reading) }
+  const counters = readings.map((reading, index) => {
+    return { key: page[index]!.name, count: countIn(reading), consistency: consistencyOf(reading) }
   })
   return { counters, next }
 }
@@ -41,25 +36,19 @@ export function searchedPrefix({ sameKey }: KeyedType, text: string): string {
 }
 
 /** The counters that `searchCounters` finds, without their counts. */
-export async function findCounters(
-  db: Executor,
-  type: KeyedType,
-  search: Search,
-): Promise<{ counters: CounterAddress[]; next: string | null }> {
-  const { after, limit } = search
+export async function findCounters(db: Executor, type: KeyedType, { after, limit, ...search }: Search) {
   const prefix = searchedPrefix(type, search.prefix)
   if (after !== null) checkText('after', after)
   const { recordType } = type
   const { rows } = await db.execute(
     `SELECT record_id, name FROM counters AS n FORCE INDEX (name)
-     WHERE record_type = ? AND ${beginsWithSql('name', prefix)} ${after === null ? '' : `AND name > ${bytesSql(after)}`}
+     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} ${after === null ? '' : `AND name > ${bytesSql(after)}`}
        AND ${LISTED_SQL}
-     ORDER BY name LIMIT ?`,
-    [recordType, limit + 1],
+     ORDER BY name LIMIT ${limit + 1}`,
   )
-  const counters = rows
-    .slice(0, limit)
-    .map((row) => ({ recordType, recordId: toBigInt(row.record_id), name: toText(row.name) }))
+  const counters = rows.slice(0, limit).map((row): CounterAddress => {
+    return { recordType, recordId: toBigInt(row.record_id), name: toText(row.name) }
+  })
   return { counters, next: rows.length > limit ? counters.at(-1)!.name : null }
 }
 

@@ -21,6 +21,8 @@ export interface RollUpTally {
 }
 
 interface Position {
+  /** Pages before it. */
+  page: number
   cursor: Cursor | null
   /** Whether it has reached the last slot. It then continues from the first one, up to where it began. */
   passedEnd: boolean
@@ -33,9 +35,8 @@ const PAST_ALL_SLOTS = 2n ** 64n - 1n
 
 /**
  * The roll-up of one range in one run. It goes round by round through all counters, and a counter gets at most one page in a round,
- * so that a flooded one holds up no other. Pages are read one after the other, and moved in lanes, several at once. If a page
- * could not be moved, the reading goes back to its beginning once all lanes are idle. What other lanes have moved since is no
- * longer pending.
+ * so that a flooded one holds up no other. Pages are read one after the other, and moved in lanes, several at once. If one could
+ * not be moved, the reading goes back to its beginning once all lanes are idle. What other lanes moved is no longer pending.
  */
 export class RangeProgress {
   readonly start: bigint
@@ -63,7 +64,7 @@ export class RangeProgress {
     this.#range = range
     this.start = boundsOf(range, db.ranges).first
     this.#began = cursor
-    this.#position = { cursor, passedEnd: cursor === null, left: false }
+    this.#position = { page: 0, cursor, passedEnd: cursor === null, left: false }
     this.#freeLanes = Array.from({ length: lanes }, (_, lane) => this.start + BigInt(lane)).reverse()
     this.#tally = tally
   }
@@ -77,10 +78,7 @@ export class RangeProgress {
     return this.complete && this.#stuck === 0
   }
 
-  /**
-   * Reads and moves pages until all are moved, a budget is spent or the database keeps failing. Never rejects.
-   * @param gate admits the pages of all ranges
-   */
+  /** Moves pages until none is left, a budget is spent or the database keeps failing. Never rejects. @param gate admits all pages */
   async run(gate: { enter(): Promise<boolean>; leave(): void }, pageSlots: number, at: Date): Promise<void> {
     while (!this.complete && this.failure === null && (await gate.enter())) {
       // Another page may have failed meanwhile.
@@ -90,23 +88,22 @@ export class RangeProgress {
         continue
       }
       const before = this.#position
-      let mustWait = false
+      let roundIsOver = false
       try {
         const page = await readRollUpPage(this.#db, { range: this.#range, after: before.cursor }, pageSlots)
-        const roundIsOver = this.#advance(page)
+        roundIsOver = this.#advance(page)
         const moving = this.#move(page, before, at).finally(() => {
           this.#moving.delete(moving)
           gate.leave()
         })
         this.#moving.add(moving)
-        // The next round reads versions that these moves change.
-        mustWait = roundIsOver
       } catch (error) {
         gate.leave()
         this.#fail(error)
       }
       if (this.#freeLanes.length === 0) await Promise.race(this.#moving)
-      if (mustWait || this.#rewindTo !== null) await this.#finishMoves()
+      // The next round reads versions that the moves of this one change.
+      if (roundIsOver || this.#rewindTo !== null) await this.#finishMoves()
     }
     await this.#finishMoves()
     // A small budget may be spent before the database has failed often enough.
@@ -121,11 +118,11 @@ export class RangeProgress {
     const reachedBegin = this.#began !== null && cursor !== null && byPrimaryKey(cursor, this.#began) >= 0
     const roundIsOver = before.passedEnd && (exhausted || reachedBegin)
     this.complete = roundIsOver && !left
-    this.#position = exhausted ? { cursor: null, passedEnd: true, left } : { cursor, passedEnd: before.passedEnd, left }
-    if (roundIsOver && left) {
-      this.#began = null
-      this.#position = { cursor: null, passedEnd: true, left: false }
-    }
+    const beginsAgain = roundIsOver && left
+    if (beginsAgain) this.#began = null
+    const passedEnd = before.passedEnd || exhausted
+    const fromStart = exhausted || beginsAgain
+    this.#position = { page: before.page + 1, cursor: fromStart ? null : cursor, passedEnd, left: left && !beginsAgain }
     return roundIsOver
   }
 
@@ -146,7 +143,7 @@ export class RangeProgress {
       this.#stuck += stuck
       tally.stuck += stuck
     } catch (error) {
-      if (this.#rewindTo === null || isEarlier(before, this.#rewindTo)) this.#rewindTo = before
+      if (this.#rewindTo === null || before.page < this.#rewindTo.page) this.#rewindTo = before
       if (error instanceof Overtaken) tally.overtaken++
       else this.#fail(error)
     } finally {
@@ -168,10 +165,4 @@ export class RangeProgress {
     if (passes) this.#passing = error
     else this.failure = error
   }
-}
-
-function isEarlier(a: Position, b: Position): boolean {
-  if (a.passedEnd !== b.passedEnd) return !a.passedEnd
-  if (a.cursor === null || b.cursor === null) return a.cursor === null
-  return byPrimaryKey(a.cursor, b.cursor) < 0
 }

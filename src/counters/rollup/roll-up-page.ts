@@ -5,19 +5,15 @@ import type { Cursor } from '../background-runs.ts'
 import type { CounterPlace } from '../counter-address.ts'
 import { afterSql, sameCounterSql } from '../counters-sql.ts'
 import { HistoryAddition } from '../ledger/history-addition.ts'
-import { addToSlots, subtractionsOf } from '../ledger/slots.ts'
+import { addToSlots, type PendingSlot, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
 import { rangeSql } from '../ranges.ts'
-
-interface SlotSnapshot extends Cursor {
-  count: bigint
-}
 
 /** A counter as read: some or all of its non-empty slots, and the version of its total at that instant. */
 interface CounterSnapshot extends CounterPlace {
   version: bigint
   total: bigint
-  slots: SlotSnapshot[]
+  slots: (Cursor & PendingSlot)[]
   /** The sum of the slots. */
   amount: bigint
 }
@@ -34,13 +30,11 @@ export interface RollUpPage {
   cut: boolean
 }
 
-const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counters AS t
-  WHERE ${sameCounterSql('t', 's')})`
+const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counters AS t WHERE ${sameCounterSql('t', 's')})`
 
 /**
- * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If the last counter
- * does not fit, it is left to the next page, unless it is the only one: moved in one piece, a counter costs only one change of
- * its total.
+ * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If the last counter does
+ * not fit, it is left to the next page, unless it is the only one: in one piece, a counter costs only one change of its total.
  * @param position `range`: its number; `after`: the last slot of the previous page
  * @param limit the most slots in the page
  */
@@ -49,17 +43,14 @@ export async function readRollUpPage(
   { range, after }: { range: number; after: Cursor | null },
   limit: number,
 ): Promise<RollUpPage> {
-  const [resume, resumeAt] = afterSql(
-    ['s.record_type', 's.record_id', 's.bucket', 's.slot'],
-    after && [after.recordType, after.recordId, bucketOf(after.recordId), after.slot],
-  )
+  const order = ['s.record_type', 's.record_id', 's.bucket', 's.slot']
+  const resume = afterSql(order, after && [after.recordType, after.recordId, bucketOf(after.recordId), after.slot])
   // vtgate sends a list of buckets to their shard only. It merges a subquery for the same bucket into it, but not a join.
   const { rows } = await db.execute(
     `SELECT ${packedSql('s.record_type', 's.record_id', 's.slot', 's.count', TOTAL)}
      FROM slotted_counters AS s FORCE INDEX (pending)
      WHERE s.pending = 1 ${rangeSql('s', range, db.ranges)} ${resume}
-     ORDER BY s.record_type, s.record_id, s.bucket, s.slot LIMIT ?`,
-    [...resumeAt, limit + 1],
+     ORDER BY ${order.join(', ')} LIMIT ${limit + 1}`,
   )
   const counters: (CounterSnapshot & { exists: boolean })[] = []
   for (const row of rows.slice(0, limit)) {
@@ -94,28 +85,18 @@ export async function readRollUpPage(
 }
 
 /** A slot, and what its row tells of the counter: nothing if that has no row. */
-function snapshotOf(row: Record<string, unknown>): {
-  slot: SlotSnapshot
-  version: string | undefined
-  total: string | undefined
-} {
+function snapshotOf(row: Record<string, unknown>) {
   const [recordType, recordId, slot, count, version, total] = unpack(row)
-  const snapshot = {
-    recordType: Number(recordType),
-    recordId: BigInt(recordId!),
-    slot: BigInt(slot!),
-    count: BigInt(count!),
-  }
-  return { slot: snapshot, version, total }
+  const place = { recordType: Number(recordType), recordId: BigInt(recordId!), slot: BigInt(slot!) }
+  return { slot: { ...place, count: BigInt(count!) }, version, total }
 }
 
 const isOf = (counter: CounterSnapshot, slot: Cursor) =>
   counter.recordId === slot.recordId && counter.recordType === slot.recordType
 
 /**
- * Moves the counts of a page from the slots into the totals and the history, in one zero-sum transaction. Exactly what was read
- * is added to the totals and subtracted from the slots, whatever the slots hold by now. If several runs read the same counts,
- * the versions let only one of them succeed.
+ * Moves the counts of a page from the slots into the totals and the history, in one zero-sum transaction: exactly what was read,
+ * whatever the slots hold by now. If several runs read the same counts, the versions let only one of them succeed.
  * @param counters all in one range
  * @param options `at`: the run; its hour, day and month get the counts. `rangeLane`: the lane of the range's sums
  * @throws {Overtaken} another run moved some first; nothing was changed

@@ -1,4 +1,4 @@
-import { type CountedDatabase, countStatements, type Database, type Executor } from '../../database/database.ts'
+import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toBigInt } from '../../database/values.ts'
 import { acquireLease, releaseLease, type StoppedBy } from '../background-runs.ts'
@@ -16,11 +16,9 @@ const PAGE_STATEMENTS = 9
 const RANGE_STATEMENTS = 3
 /** After the last page of all ranges: counting the slots that are left. */
 const LAST_STATEMENTS = 1
-/** A Worker's request may wait for 6 connections; further ones would be queued. */
-const MAX_PAGES_UNDER_WAY = MAX_LANES
 /** Milliseconds of a round trip for each lane of a range. A page is about nine round trips, one after the other. */
 const LANE_MS = 8
-/** The part of a page that a run moves after an interrupted one: that may have taken too much processor time. */
+/** How many times as small pages are after an interrupted run: that may have taken too much processor time. */
 const CAUTIOUS_PART = 4
 
 export interface RollUpOptions {
@@ -36,10 +34,9 @@ export interface RollUpOptions {
 }
 
 /**
- * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where
- * this one stops. Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. After an interrupted
- * run, pages are a quarter as large. Ranges are rolled up side by side. Pages of a range are moved one after the other, unless
- * the database is far away. Near it, moving several at once is faster, but occupies several of its processors.
+ * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where this one stops.
+ * Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. Ranges are rolled up side by side. Pages of a
+ * range are moved one after the other, unless the database is far away: near it, several at once would occupy several of its processors.
  * @returns `outcome` is `busy` if other runs hold the leases of all ranges. `left`: slots still pending, up to `MAX_COUNTED`; `null` if
  *   they were not counted. `behindSeconds`: since the last run that left nothing behind, by scheduled times; `null` if there was none
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
@@ -53,16 +50,16 @@ export async function rollUp(database: Database, options: RollUpOptions) {
   const tally: RollUpTally = { moved: 0n, counters: 0, slots: 0, pages: 0, overtaken: 0, stuck: 0 }
   const holder = random63()
   const outcomes = await Promise.allSettled(
-    rangeStarts(db.ranges).map((start) => acquireLease(retried, start, holder, maxSeconds + 10)),
+    rangeStarts(db.ranges).map(async (start, range) => ({
+      range,
+      ...(await acquireLease(retried, start, holder, maxSeconds + 10)),
+    })),
   )
-  const leases = outcomes.flatMap((outcome, range) =>
-    outcome.status === 'fulfilled' ? [{ range, ...outcome.value }] : [],
-  )
+  const leases = outcomes.filter((outcome) => outcome.status === 'fulfilled').map(({ value }) => value)
   const held = leases.filter(({ state }) => !lease || state.holder === holder)
-  const previous = leases.map(({ state }) => state.caughtUpAt)
 
   const roundTripMs = Math.min(...leases.map((lease) => lease.roundTripMs))
-  const lanes = Math.max(1, Math.min(Math.floor(roundTripMs / LANE_MS), MAX_PAGES_UNDER_WAY))
+  const lanes = Math.max(1, Math.min(Math.floor(roundTripMs / LANE_MS), MAX_LANES))
   // A random one first, so that the budget does not always end before the same range.
   const first = Math.floor(Math.random() * held.length)
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
@@ -75,10 +72,10 @@ export async function rollUp(database: Database, options: RollUpOptions) {
 
   const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {
     const stoppedBy = failure !== null ? 'failure' : complete ? null : gate.spent
-    // Best effort: the work is done, and the lease expires anyway.
-    return releaseLease(retried, start, holder, { at, cursor, caughtUp, stoppedBy }).catch(() => {})
+    return releaseLease(retried, start, holder, { at, cursor, caughtUp, stoppedBy })
   })
-  await Promise.all(released)
+  // Best effort: the work is done, and the lease expires anyway.
+  await Promise.allSettled(released)
   const notTaken = outcomes.find((outcome) => outcome.status === 'rejected')
   const failure: unknown = notTaken?.reason ?? progress.find((range) => range.failure !== null)?.failure
   if (failure !== undefined) throw failure
@@ -88,7 +85,7 @@ export async function rollUp(database: Database, options: RollUpOptions) {
   const left = caughtUp ? 0 : busy ? null : ((await readBacklog(retried).catch(() => null))?.pending ?? null)
   const isComplete = progress.every(({ complete }) => complete)
   const outcome = busy ? ('busy' as const) : isComplete ? ('complete' as const) : ('partial' as const)
-  const caughtUpAt = caughtUp ? at : earliest(previous)
+  const caughtUpAt = caughtUp ? at : earliest(leases.map(({ state }) => state.caughtUpAt))
   const behindSeconds = caughtUpAt && Math.max(0, Math.round((at.getTime() - caughtUpAt.getTime()) / 1_000))
   return { outcome, ...tally, statements: db.sent, milliseconds: Date.now() - began, left, behindSeconds }
 }
@@ -96,14 +93,16 @@ export async function rollUp(database: Database, options: RollUpOptions) {
 export type RollUpSummary = Awaited<ReturnType<typeof rollUp>>
 
 /** Admits pages of several ranges, a few at once, until a budget is spent. Ranges that wait get their turns in order. */
-function pageGate(db: CountedDatabase, ranges: number, { maxStatements, maxSeconds }: RollUpOptions, began: number) {
+function pageGate(
+  db: { readonly sent: number },
+  ranges: number,
+  { maxStatements, maxSeconds }: RollUpOptions,
+  began: number,
+) {
   let spent: StoppedBy | null = null
   let underWay = 0
   let left = Promise.withResolvers<void>()
-  const hasStatements = () => {
-    const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges + LAST_STATEMENTS
-    return db.sent + reserved <= maxStatements
-  }
+  const hasStatements = () => db.sent + (underWay + 1) * PAGE_STATEMENTS + ranges + LAST_STATEMENTS <= maxStatements
   return {
     /** The budget that was spent first, if any. */
     get spent() {
@@ -112,7 +111,7 @@ function pageGate(db: CountedDatabase, ranges: number, { maxStatements, maxSecon
     /** Waits until a page may be read. Returns whether it may: otherwise a budget is spent. */
     async enter() {
       // Pages under way may take fewer statements than are reserved for them.
-      while (underWay === MAX_PAGES_UNDER_WAY || (underWay > 0 && !hasStatements())) await left.promise
+      while (underWay === MAX_LANES || (underWay > 0 && !hasStatements())) await left.promise
       const seconds = (Date.now() - began) / 1_000
       if (!hasStatements()) spent ??= 'statements'
       else if (seconds >= maxSeconds) spent ??= 'seconds'
@@ -134,12 +133,9 @@ export function leastRollUpStatements(ranges: number): number {
 }
 
 /** The most slots that one run can move, if all of its pages are full. */
-export function mostSlotsPerRun(
-  { pageSlots, maxStatements }: Pick<RollUpOptions, 'pageSlots' | 'maxStatements'>,
-  ranges: number,
-): number {
-  const pages = Math.floor((maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS)
-  return Math.max(0, pages) * pageSlots
+export function mostSlotsPerRun(budgets: Pick<RollUpOptions, 'pageSlots' | 'maxStatements'>, ranges: number): number {
+  const forPages = budgets.maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS
+  return Math.max(0, Math.floor(forPages / PAGE_STATEMENTS)) * budgets.pageSlots
 }
 
 /**
@@ -147,12 +143,10 @@ export function mostSlotsPerRun(
  * that time has not come, 0 if there are no slots. The hour 0 marks slots that were pruned while rolled up: they are not old.
  */
 export async function readBacklog(db: Executor): Promise<{ pending: number; overdueHours: number }> {
+  const slots = `slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ${MAX_COUNTED}`
   const { rows } = await db.execute(
-    `SELECT
-       (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS p) AS pending,
-       (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS oldest,
-       ${HOUR_SQL} AS hour`,
-    [MAX_COUNTED],
+    `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM ${slots}) AS p) AS pending,
+       (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS oldest, ${HOUR_SQL} AS hour`,
   )
   const { pending, oldest, hour } = rows[0] ?? {}
   // Subtracted here: MariaDB refuses a difference below 0.

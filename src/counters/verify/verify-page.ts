@@ -8,6 +8,7 @@ import { counterSql, readByCounter } from '../counters-sql.ts'
 import { IMPORT_LANE, readOldestHour } from '../ledger/history-addition.ts'
 import { LARGEST_ID } from '../ranges.ts'
 
+/** The most counters of a page. */
 export const MAX_VERIFIED = 500
 /** Rows of each table that a page reads for each of its counters. It ends early when they are used up. */
 const ROWS_PER_COUNTER = 40
@@ -24,7 +25,6 @@ export interface Mismatch {
   recordId: bigint | null
   /**
    * The rule that is broken:
-   *
    * - `total` of a counter: it is the sum of its days and adjustments;
    * - `month` of a counter or type: it is the sum of its days;
    * - `hours` of a counter or type: a day without what was imported is the sum of its hours, while all of them are kept;
@@ -37,20 +37,15 @@ export interface Mismatch {
   shouldBe: bigint
 }
 
-/**
- * Where a page begins: its phase, record type and start. First come the counters of all types, then the days of types. The start
- * is a record id or a day; empty for the first one.
- */
+/** Where a page begins: its phase, record type and start, which is a record id or a day; empty for the first one. */
 const POSITION = /^(?:counters\.\d{1,5}\.(\d{0,20})|days\.\d{1,5}\.(\d{4}-\d\d-\d\d)?)$/
-
+/** First come the counters of all types, then the days of types. */
 export const FIRST_POSITION = 'counters.0.'
 
 export function isPosition(text: string): boolean {
   const [found, id = '', day = FIRST] = POSITION.exec(text) ?? []
   return found !== undefined && BigInt(id) <= LARGEST_ID && midnightOf(day) >= Date.parse(FIRST)
 }
-
-const PHASES = { counters: counterPage, days: dayPage }
 
 /** A mismatch with the key of its counter, if it has one. */
 export type KeyedMismatch = Mismatch & { key: string | null }
@@ -66,18 +61,18 @@ interface Page {
 
 /**
  * Checks one page: whether the tables agree with each other (`Mismatch.what`). Each comparison is one statement, so it reads from
- * one snapshot: concurrent roll-ups, settings and imports are seen whole or not at all. Even so, a mismatch is reported only if a
- * second reading has it too. Pending slots would be on both sides of every sum, so they are not read.
+ * one snapshot: concurrent changes are seen whole or not at all. Even so, a mismatch is reported only if a second reading has it
+ * too. Pending slots would be on both sides of every sum, so they are not read.
  * @param from a position @param limit the most counters @param firstDay the first day whose hours are checked
  * @returns the mismatches with the keys of their counters, and the position of the next page; `null` after the last one
  */
 export async function verifyPage(db: Executor, from: string, limit: number, firstDay: string) {
-  const [phase, type, begin] = from.split('.') as [keyof typeof PHASES, string, string]
+  const [phase, type, begin] = from.split('.') as ['counters' | 'days', string, string]
   const recordType = await nextRecordType(db, Number(type))
   if (recordType === null) return { checked: 0, wrong: [], next: phase === 'counters' ? 'days.0.' : null }
   const start = recordType === Number(type) ? begin : ''
-  const rows = Math.min(limit, MAX_VERIFIED) * ROWS_PER_COUNTER
-  const { checked, next, key, sides } = await PHASES[phase](db, { recordType, start, limit, firstDay, rows })
+  const page = { recordType, start, limit, firstDay, rows: limit * ROWS_PER_COUNTER }
+  const { checked, next, key, sides } = await (phase === 'counters' ? counterPage : dayPage)(db, page)
   const place = ({ recordId, what, start }: Mismatch) => `${recordId} ${what} ${start}`
   const first = new Set((await mismatches(db, key, sides)).map(place))
   const wrong = first.size === 0 ? [] : (await mismatches(db, key, sides)).filter((found) => first.has(place(found)))
@@ -88,31 +83,31 @@ export async function verifyPage(db: Executor, from: string, limit: number, firs
 /** The first record type, from a number on, that has anything to check; `null` if there is none. */
 async function nextRecordType(db: Executor, recordType: number): Promise<number | null> {
   const tables = ['counters', 'counter_periods', 'counter_history', 'counter_adjustments', 'type_history']
-  const selects = tables.map((table) => `SELECT MIN(record_type) AS record_type FROM ${table} WHERE record_type >= ?`)
-  const sql = `SELECT MIN(record_type) AS record_type FROM (${selects.join(' UNION ALL ')}) AS types`
-  const { rows } = await db.execute(sql, Array(tables.length).fill(recordType))
-  const first = rows[0]?.record_type ?? null
+  const selects = tables.map(
+    (table) => `SELECT MIN(record_type) AS record_type FROM ${table} WHERE record_type >= ${recordType}`,
+  )
+  const { rows } = await db.execute(
+    `SELECT MIN(record_type) AS record_type FROM (${selects.join(' UNION ALL ')}) AS types`,
+  )
+  const first = rows[0]!.record_type
   return first === null ? null : Number(first)
 }
 
 /** The next counters of a type, in the order of their ids. One with too many rows has a page of its own. */
 async function counterPage(db: Executor, { recordType, start, limit, rows, firstDay }: Page) {
-  // The inner limits bound what is read.
-  const idsOf = (table: string) =>
-    `SELECT record_id FROM ${table} FORCE INDEX (PRIMARY) WHERE record_type = ? AND record_id >= ? ORDER BY record_id LIMIT ?`
-  const parts = ['counter_adjustments', 'counter_periods', 'counter_history'].map(
-    (table, i) => `SELECT MAX(record_id) AS last, COUNT(*) AS found FROM (${idsOf(table)}) AS part_${i}`,
-  )
   const first = BigInt(start)
-  const [ids, ends] = await Promise.all([
-    db.execute(idsOf('counters'), [recordType, first, limit + 1]),
-    db.execute(
-      parts.join(' UNION ALL '),
-      parts.flatMap(() => [recordType, first, rows]),
-    ),
+  const idsOf = (table: string, most: number) => `SELECT record_id FROM ${table} FORCE INDEX (PRIMARY)
+    WHERE record_type = ${recordType} AND record_id >= ${first} ORDER BY record_id LIMIT ${most}`
+  // The inner limits bound what is read.
+  const ends = ['counter_adjustments', 'counter_periods', 'counter_history'].map(
+    (table, i) => `SELECT MAX(record_id) AS last, COUNT(*) AS found FROM (${idsOf(table, rows)}) AS part_${i}`,
+  )
+  const [ids, found] = await Promise.all([
+    db.execute(idsOf('counters', limit + 1)),
+    db.execute(ends.join(' UNION ALL ')),
   ])
   const counters = ids.rows.map(({ record_id }) => toBigInt(record_id))
-  const full = ends.rows.filter(({ found }) => Number(found) === rows).map(({ last }) => toBigInt(last))
+  const full = found.rows.filter(({ found }) => Number(found) === rows).map(({ last }) => toBigInt(last))
   // The last counter may have more rows than were read, so it is left to the next page, unless it is the first one.
   const lasts = [...counters.slice(limit - 1, counters.length - 1), ...full.map((id) => (id > first ? id - 1n : id))]
   const last = lasts.reduce((a, b) => (a < b ? a : b), LARGEST_ID)
@@ -125,13 +120,13 @@ async function counterPage(db: Executor, { recordType, start, limit, rows, first
 /** The next days of a type. The first page has its other sums too. A day is never split: only one statement reads one snapshot. */
 async function dayPage(db: Executor, { recordType, start, rows, firstDay }: Page) {
   const begin = start || FIRST
+  const days = `counter_periods FORCE INDEX (ranking) WHERE record_type = ${recordType} AND period = ${PERIODS.day}`
   const { rows: ends } = await db.execute(
     `SELECT MAX(period_start) AS last, COUNT(*) AS found FROM (
-       SELECT period_start FROM counter_periods FORCE INDEX (ranking)
-       WHERE record_type = ? AND period = ${PERIODS.day} AND period_start >= ? ORDER BY period_start LIMIT ?) AS parts`,
-    [recordType, begin, rows],
+       SELECT period_start FROM ${days} AND period_start >= '${begin}' ORDER BY period_start LIMIT ${rows}) AS parts`,
   )
-  const last = Number(ends[0]?.found) < rows ? LAST : String(ends[0]?.last).slice(0, 10)
+  const { last: end, found } = ends[0]!
+  const last = Number(found) < rows ? LAST : String(end).slice(0, 10)
   const sides = daysOfType(recordType, `period_start BETWEEN '${begin}' AND '${last}'`)
   if (start === '') sides.push(...sumsOfType(recordType, firstDay))
   const next = last === LAST ? null : dayText(Date.parse(last) + DAY_MS)
@@ -201,8 +196,8 @@ const OF_COUNTERS = 'record_type, record_id, bucket'
 const OF_TYPES = 'record_type'
 
 /**
- * Compares sums in one statement. vtgate sends it whole to each shard and adds up the results. A roll-up changes both sides of a
- * shard's sums in one transaction, so it does not matter when each shard is read. To that end, the sides must not be grouped.
+ * Compares sums in one statement. vtgate sends it whole to each shard, because the sides are not grouped, and adds up the results. A
+ * change adds to both sides of a shard's sums in one transaction, so it does not matter when each shard is read.
  */
 async function mismatches(db: Executor, key: string, sides: readonly Side[]): Promise<Mismatch[]> {
   const parts = sides.map(([what, start, side, from]) => {
@@ -233,8 +228,8 @@ async function withKeys(db: Executor, wrong: readonly Mismatch[]): Promise<Keyed
 }
 
 /**
- * The first day of which all hours must be there. They expire after `hourDays`, oldest first, and raising that brings none back:
- * so it is the day after the oldest hour, and not one that may be expiring now, but yesterday at the latest.
+ * The first day of which all hours must exist. They expire after `hourDays`, oldest first, and raising that brings none back: so it
+ * is the day after the oldest hour, and not one that may be expiring now, but yesterday at the latest.
  */
 export async function firstDayWithHours(db: Executor, at: Date, hourDays: number): Promise<string> {
   const oldest = await readOldestHour(db)
@@ -247,7 +242,7 @@ export async function firstDayWithHours(db: Executor, at: Date, hourDays: number
 
 /** The most statements of a page: its type, 2 for its end, 2 comparisons, keys. */
 const PAGE_STATEMENTS = 6
-/** The fewest statements with which a run gets on: reading and beginning the round, the oldest hour, a page, writing where it is. */
+/** The fewest statements of a run with a page: reading and beginning the round, the oldest hour, the page, writing the position. */
 export const LEAST_ROUND_STATEMENTS = 3 + PAGE_STATEMENTS + 1
 /** A round that has not ended after this begins again: its first pages say nothing about today. */
 const MAX_ROUND_MS = 14 * DAY_MS
@@ -255,9 +250,8 @@ const MAX_ROUND_MS = 14 * DAY_MS
 const MAX_FOUND = 10
 
 /**
- * Continues the day's check of all sums (in UTC), page by page, within its budgets. The round ends with its last page, or with the
- * first mismatch: it then does not agree, and `npm run verify` lists all of them. Runs may overlap: of those that continue at one
- * position, one is written down.
+ * Continues the day's check of all sums (in UTC), page by page, within its budgets. The round ends with its last page or the first
+ * mismatch. Runs may overlap: of those that continue at one position, one is recorded.
  * @param options `at`: the scheduled time of the run; `limit`: the counters of a page
  * @returns what this run checked; `null`: today's round is over
  */
@@ -265,42 +259,41 @@ export async function continueRound(
   database: Database,
   options: RunBudgets & { at: Date; hourDays: number; limit: number },
 ) {
-  const { at, hourDays, limit, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = options
+  const { at, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = options
   const counted = countStatements(database)
   const db = withRetries(counted)
   const began = Date.now()
   const round = await openRound(db, at)
   if (round === null) return null
-  const firstDay = await firstDayWithHours(db, at, hourDays)
+  const firstDay = await firstDayWithHours(db, at, options.hourDays)
   let from: string | null = round.position
   let checked = 0
   let wrong: KeyedMismatch[] = []
   while (from !== null && wrong.length === 0) {
     if (counted.sent + PAGE_STATEMENTS + 1 > maxStatements || Date.now() - began >= maxSeconds * 1_000) break
-    const page = await verifyPage(db, from, limit, firstDay)
+    const page = await verifyPage(db, from, options.limit, firstDay)
     checked += page.checked
     wrong = page.wrong
     from = page.next
   }
   const outcome = wrong.length > 0 ? 'wrong' : from === null ? 'agrees' : 'partial'
-  // A mismatch ends the round, whatever other runs found. Else nothing is written if another run has moved it meanwhile.
+  // A mismatch ends the round, whatever other runs found. Otherwise nothing is written if another run has moved it meanwhile.
   const unmoved = `AND round_begun_at = '${round.begunAt}' AND position = '${round.position}'`
   const [change, condition] = {
     wrong: ['position = NULL, agreed_at = NULL, found = ?', ''],
     agrees: [`position = NULL, agreed_at = '${timeText(at)}', found = NULL`, unmoved],
     partial: [`position = '${from}'`, unmoved],
   }[outcome]
-  const found = JSON.stringify(wrong.slice(0, MAX_FOUND), (_, value) =>
-    typeof value === 'bigint' ? `${value}` : value,
-  )
+  const found = wrong.slice(0, MAX_FOUND)
+  const args = [JSON.stringify(found, (_, value) => (typeof value === 'bigint' ? `${value}` : value))]
   await db.execute(
     `UPDATE background_runs SET finished_at = UTC_TIMESTAMP(3), ${change} WHERE task = ${VERIFICATION} AND bucket = ${TASK_BUCKET} ${condition}`,
-    outcome === 'wrong' ? [found] : [],
+    outcome === 'wrong' ? args : [],
   )
   return { outcome, checked, wrong: wrong.length, statements: counted.sent, milliseconds: Date.now() - began } as const
 }
 
-/** The position of the round under way, and when it began. Begins one if there is none, or it is too old. `null`: today's is over. */
+/** The position of the round under way, and when it began. Begins one if none is, or it is too old. `null`: today's is over. */
 async function openRound(db: Executor, at: Date) {
   const { rows } = await db.execute(
     `SELECT position, round_begun_at FROM background_runs WHERE task = ${VERIFICATION} AND bucket = ${TASK_BUCKET}`,

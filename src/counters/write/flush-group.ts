@@ -24,35 +24,30 @@ export interface FlushContext {
   queue: BatchQueue | null
 }
 
-/** What happened to a group; `split` if it was refused as a whole and its halves should be tried. */
-export type Flush = CommitOutcome | { status: 'split' }
-
 /**
- * Writes the batch of a group. Retries transient failures, always with the same batch. Puts the batch into the queue if the
- * database does not accept it.
+ * Writes the batch of a group. Retries transient failures, always with the same batch, and then puts it into the queue.
  * @param leader its `silentUntil` is set before each step, in milliseconds of `Date.now()`
+ * @returns `split`: the group was refused as a whole, and its halves should be tried
  */
 export async function flush(
   context: FlushContext,
   group: IncrementGroup,
   leader: { silentUntil: number },
-): Promise<Flush> {
+): Promise<CommitOutcome | { status: 'split' }> {
   const { slots, deadlineMs } = context
   const batch = group.batch ?? group.seal(slots.lease(), context.classicSlots)
   const db = retrying(context.db, () => {
     leader.silentUntil = Date.now() + deadlineMs
   })
-  let reason: DatabaseFailure
+  let failure: DatabaseFailure
   try {
     const { settled } = await applyBatch(db, batch, context.idempotencyHours)
-    // No await from here until the group has its outcome: a leader that took the group over would send its batch to this slot
-    // again.
+    // No await from here until the group has its outcome: a leader that took the group over would write to this slot again.
     if (settled && !group.contested) slots.release(group.slot)
     return { status: 'counted' }
   } catch (error) {
-    reason = classify(error)
+    failure = group.contested ? classify(error).withApplied('unknown') : classify(error)
   }
-  const failure = group.contested ? reason.withApplied('unknown') : reason
   const refused = failure.kind === 'range' || failure.kind === 'rejected'
   // No await before the batch has its own slots: another leader may take the group over, and must send the same batch.
   if (failure.applied === 'no') slots.release(group.slot)
@@ -61,10 +56,7 @@ export async function flush(
   return refused ? { status: 'failed', failure } : enqueue(context, group, leader, failure)
 }
 
-/**
- * Puts a group into the queue. Without one, it fails.
- * @param failure why the database did not accept its batch; `null` if it was never asked, because the group waited too long
- */
+/** Puts a group into the queue, or fails without one. @param failure of the database; `null`: it was not asked, for lack of time */
 export async function enqueue(
   { queue, idempotencyHours }: FlushContext,
   group: IncrementGroup,
@@ -93,8 +85,8 @@ export async function enqueue(
 const WINDOW_MS = 5_000
 
 /**
- * The shortest duration measured lately: how long the work takes if it never waits in line. BBR estimates the round-trip
- * propagation time in the same way: Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14 (5), 2016.
+ * The shortest duration measured lately: how long the work takes if it never waits in line. So does BBR estimate the propagation
+ * time: Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14 (5), 2016.
  */
 export class ShortestDuration {
   #since = 0
@@ -103,10 +95,7 @@ export class ShortestDuration {
   /** Infinity before the first measurement. Only `took` changes it. */
   milliseconds = Number.POSITIVE_INFINITY
 
-  /**
-   * Records a duration that ended now. Both in milliseconds, `now` of `Date.now()`. Without I/O a Worker's clock stands still,
-   * so zero means that nothing was sent. Less means that the clock was set back. Neither is recorded.
-   */
+  /** Records a duration that ended now, in milliseconds. 0 (without I/O the clock stands still) and less (it was set back) are left out. */
   took(milliseconds: number, now: number): void {
     if (milliseconds <= 0) return
     // A window in the future means that the clock was set back.
@@ -125,10 +114,9 @@ export class ShortestDuration {
 const MAX_FREE = 64
 
 /**
- * The slots that one isolate writes to. A slot belongs to one batch from its first sending until its outcome is known: a slot
- * stores only the id of the last batch applied to it, so it could not recognize an earlier one that is sent again. The slot
- * that was released last is leased first: fewer slots per counter make reading cheaper. Plain data, shared by an isolate's
- * requests.
+ * The slots that one isolate writes to. A slot belongs to one batch from its first sending until its outcome is known: it stores
+ * only the id of the last batch applied to it, so it could not recognize an earlier one that is sent again. The slot released last
+ * is leased first: fewer slots per counter make reading cheaper. Plain data, shared by an isolate's requests.
  */
 export class SlotPool {
   readonly #free: bigint[] = []

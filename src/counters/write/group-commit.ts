@@ -3,15 +3,7 @@ import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
 import { rangeOf } from '../ranges.ts'
 import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
-import {
-  enqueue,
-  type Flush,
-  type FlushContext,
-  flush,
-  QUEUE_DEADLINE_MS,
-  ShortestDuration,
-  SlotPool,
-} from './flush-group.ts'
+import { enqueue, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration, SlotPool } from './flush-group.ts'
 import {
   type CommitOutcome,
   type CountOptions,
@@ -21,8 +13,6 @@ import {
   waitForNews,
 } from './increment-group.ts'
 
-/** Rows in one statement: a request of 1,000 increments is never split. */
-const MAX_ROWS = 1_000
 /** After this, increments that no flush has picked up stop waiting. */
 const MAX_AGE_MS = 6_000
 /** The same if there is a queue to put them into. */
@@ -54,17 +44,17 @@ interface Leader {
   /** Of its latest flush. */
   beganAt: number
   silentUntil: number
-  /** Whether it takes no further group, so that another request may lead. */
+  /** It takes no further group, so another request may lead. */
   leaving: boolean
-  /** Whether its turn is over. */
+  /** Its turn is over. */
   over: boolean
 }
 
 /**
- * Merges the increments of an isolate's requests into few statements (group commit). Increments that arrive during a flush are
- * part of the next one. A request is answered once its flush has been committed. An idle isolate flushes at once. The first
- * request that finds a place leads: it flushes within its own `waitUntil` until nothing waits or its turn is over. A leader
- * that falls silent is replaced, under the rules of `SharedWork`. The same batch may then be sent twice, which is safe.
+ * Merges the increments of an isolate's requests into few statements (group commit). Those that arrive during a flush are part of the
+ * next one. A request is answered once its flush is committed. The first request that finds a place leads: it flushes within its own
+ * `waitUntil` until nothing waits or its turn is over. If it falls silent, another one takes over (`SharedWork`). The same batch may
+ * then be sent twice, which is safe.
  */
 export class GroupCommit {
   readonly #context: FlushContext
@@ -99,12 +89,11 @@ export class GroupCommit {
     this.work.admit(increments.length)
     const ticket = this.#join(increments, now)
     if (!named) ticket.group.unnamed = true
-    // One turn at a time: the subrequests of a request are limited.
     let leader: Leader | null = null
-    let looksAt = now
     // The request may end at any await when its client hangs up. Nothing may depend on the code that follows.
-    for (;;) {
-      const next: Leader | null = leader === null || leader.over ? this.#newLeader(looksAt) : null
+    for (let polledAt = now; ; polledAt = Date.now()) {
+      // One turn at a time: the subrequests of a request are limited.
+      const next: Leader | null = leader === null || leader.over ? this.#newLeader(polledAt) : null
       if (next !== null) {
         leader = next
         // The first flush is the one that this request needs.
@@ -112,19 +101,18 @@ export class GroupCommit {
         waitUntil(this.#lead(leader, first))
         await first
       } else {
-        const { expectedAt } = ticket.group
         // A millisecond later than expected, so that the first poll is usually the last.
-        await waitForNews(ticket, this.work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
+        const patience = this.work.patience(ticket.group.expectedAt + 1, polledAt, MAX_PATIENCE_MS)
+        await waitForNews(ticket, patience, answerReady)
       }
       const { outcome } = ticket.group
       if (outcome?.status === 'failed') throw outcome.failure
       if (outcome !== null) return outcome.status
-      looksAt = Date.now()
     }
   }
 
   #join(increments: readonly Increment[], now: number): Ticket {
-    if (this.#open !== null && !this.#open.fits(increments, MAX_ROWS)) {
+    if (this.#open !== null && !this.#open.fits(increments)) {
       this.#ready.push(this.#open)
       this.#open = null
     }
@@ -140,13 +128,10 @@ export class GroupCommit {
 
   /** When a group that is opened now will probably be committed. */
   #expectation(now: number): number {
-    let startAt = now
-    if (this.#remaining() >= this.#leadersWanted()) {
-      const oldest = Math.min(...[...this.leaders].map(({ beganAt }) => beganAt))
-      startAt = Math.max(startAt, oldest + this.work.durationMs)
-    }
-    startAt = Math.max(startAt, this.#lastFlushAt + this.#pace(now))
-    return startAt + this.work.durationMs
+    const hasPlace = this.#remaining() < this.#leadersWanted()
+    const oldest = Math.min(...[...this.leaders].map(({ beganAt }) => beganAt))
+    const placeAt = hasPlace ? now : oldest + this.work.durationMs
+    return Math.max(now, placeAt, this.#lastFlushAt + this.#pace(now)) + this.work.durationMs
   }
 
   /** How long a group waits for more requests, in milliseconds. An idle isolate flushes at once. */
@@ -157,22 +142,18 @@ export class GroupCommit {
   }
 
   /**
-   * Flushes in flight with which one begins every `PACE_MS` although the database is far away. More do not help a busy isolate
-   * or database: each is smaller, and all take longer. But a full group cannot grow, so it need not wait. If many requests
-   * wait, one more keeps the isolate busy until the database answers.
+   * Flushes in flight with which one begins every `PACE_MS` although the database is far away. With more, each is smaller, and all take
+   * longer. But a full group cannot grow, so it need not wait. If many requests wait, one more keeps the isolate busy meanwhile.
    */
   #leadersWanted(): number {
     const { milliseconds } = this.#shortest
-    const hideDistance = milliseconds === Number.POSITIVE_INFINITY ? 1 : Math.ceil(milliseconds / PACE_MS)
+    const hideDistance = Number.isFinite(milliseconds) ? Math.ceil(milliseconds / PACE_MS) : 1
     const stayBusy = this.work.waiting >= 2 * ENOUGH ? 1 : 0
     const full = this.#ready.length > 0 ? this.#remaining() + this.#ready.length : 0
     return Math.min(Math.max(hideDistance + stayBusy, full), MAX_LEADERS)
   }
 
-  /**
-   * Whether the open group has its share of all that wait. There are few shares, because a busy isolate sees answers late, so the
-   * database seems farther away than it is.
-   */
+  /** Whether the open group has its share of all that wait. There are few shares, because a busy isolate sees answers late. */
   #isLargeEnough(): boolean {
     if (this.#open === null || this.#lastQueued) return false
     const share = this.work.waiting / Math.min(this.#leadersWanted(), MAX_SHARES)
@@ -204,7 +185,8 @@ export class GroupCommit {
   #newLeader(now: number): Leader | null {
     this.#replaceSilent(now)
     if (this.#open === null && this.#ready.length === 0) return null
-    const mayExceed = this.#isStale(now) && this.#allBusy()
+    // The oldest group has waited too long, and no leader is about to take it.
+    const mayExceed = this.#isStale(now) && [...this.leaders].every(({ group }) => group !== null)
     if (this.#remaining() >= this.#leadersWanted() && !mayExceed && !this.#endWait()) return null
     const leader: Leader = { group: null, beganAt: now, silentUntil: now + PACE_MS, leaving: false, over: false }
     this.leaders.add(leader)
@@ -214,11 +196,6 @@ export class GroupCommit {
   /** Leaders that will flush further groups. */
   #remaining(): number {
     return [...this.leaders].filter(({ leaving }) => !leaving).length
-  }
-
-  /** Whether no leader is about to take a waiting group. */
-  #allBusy(): boolean {
-    return [...this.leaders].every(({ group }) => group !== null)
   }
 
   /** Whether the oldest group has waited too long to wait for a leader. */
@@ -271,7 +248,7 @@ export class GroupCommit {
     try {
       if (stale || (group.unnamed && this.#context.queue !== null))
         this.#settle(group, await enqueue(this.#context, group, leader, null))
-      else this.#conclude(leader, group, await flush(this.#context, group, leader))
+      else await this.#flush(leader, group)
     } catch (error) {
       // A bug. The requests that wait must get an answer nevertheless.
       this.#settle(group, { status: 'failed', failure: DatabaseFailure.unexpected(error) })
@@ -294,7 +271,8 @@ export class GroupCommit {
     return group
   }
 
-  #conclude(leader: Leader, group: IncrementGroup, result: Flush): void {
+  async #flush(leader: Leader, group: IncrementGroup): Promise<void> {
+    const result = await flush(this.#context, group, leader)
     const now = Date.now()
     if (result.status === 'counted') {
       this.work.took(now - leader.beganAt)
@@ -302,10 +280,7 @@ export class GroupCommit {
     }
     // A leader that was replaced knows no more than its successor, unless it succeeded.
     if (leader.group !== group && result.status !== 'counted') return
-    if (result.status !== 'split') {
-      this.#settle(group, result)
-      return
-    }
+    if (result.status !== 'split') return this.#settle(group, result)
     const halves = group.split(now)
     this.work.enter(0, halves[0].size + halves[1].size - group.size)
     this.#ready.unshift(...halves)
@@ -330,26 +305,25 @@ export class CommitByRange {
   }
 
   /**
-   * Adds increments to their counters. Settles when every range has answered. See `GroupCommit.count`.
+   * As `GroupCommit.count`. Settles when every range has answered.
    * @throws {DatabaseFailure} if any range failed; `applied` is `no` only if certainly nothing was counted in any range
    * @throws {Overloaded} if too many requests wait; nothing was counted
    */
   async count(increments: readonly Increment[], options: CountOptions): Promise<'counted' | 'queued'> {
-    const rangeOfOne = ({ counter }: Increment) => rangeOf(counter.recordId, this.commits.length)
-    const parts = [...Map.groupBy(increments, rangeOfOne)]
-    const [first] = parts
-    if (parts.length === 1) return this.commits[first![0]]!.count(increments, options)
+    const ranges = Map.groupBy(increments, ({ counter }) => rangeOf(counter.recordId, this.commits.length))
+    const parts = [...ranges].map(([range, part]) => ({ commit: this.commits[range]!, part }))
+    if (parts.length === 1) return parts[0]!.commit.count(increments, options)
     // Nothing is ready before the last part is counted.
     const outcomes = await Promise.allSettled(
-      parts.map(([range, part]) => this.commits[range]!.count(part, { ...options, answerReady: false })),
+      parts.map(({ commit, part }) => commit.count(part, { ...options, answerReady: false })),
     )
-    const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-    if (reasons.length === 0) {
-      const queued = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'queued')
-      return queued ? 'queued' : 'counted'
-    }
-    const failures = reasons.filter((reason) => !(reason instanceof Overloaded)).map(classify)
-    const nothing = reasons.length === outcomes.length && failures.every(({ applied }) => applied === 'no')
+    const rejected = outcomes.filter((outcome) => outcome.status === 'rejected')
+    const queued = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'queued')
+    if (rejected.length === 0) return queued ? 'queued' : 'counted'
+    const failures = rejected
+      .filter(({ reason }) => !(reason instanceof Overloaded))
+      .map(({ reason }) => classify(reason))
+    const nothing = rejected.length === outcomes.length && failures.every(({ applied }) => applied === 'no')
     if (nothing) throw failures[0] ?? new Overloaded()
     const failure = failures[0] ?? classify(new Error('too many requests wait for some of the ranges'))
     throw failure.withApplied('unknown')

@@ -11,7 +11,7 @@ export interface Increment {
   key?: bigint | undefined
 }
 
-/** The increments of a request with the hash of its idempotency key, if any. Those of the same counter are then one. */
+/** The increments of a request with the hash of its idempotency key, if it has one. Those of one counter are then merged. */
 export function withKey(increments: readonly Increment[], key: bigint | undefined): readonly Increment[] {
   if (key === undefined) return increments
   const merged = new Map<string, Increment>()
@@ -27,7 +27,9 @@ export type CommitOutcome =
   | { status: 'counted' | 'queued' }
   | { status: 'failed'; failure: DatabaseFailure | Overloaded }
 
-/** Rows of a group with a linked request: all its rows of one key must fit into one message of the queue (`batchQueue`). */
+/** Rows in one statement: a request of 1,000 increments is never split. */
+const MAX_ROWS = 1_000
+/** The same with a linked request: all its rows of one key must fit into one message of the queue (`batchQueue`). */
 const MAX_LINKED_ROWS = 600
 
 export interface Ticket {
@@ -38,10 +40,7 @@ export interface Ticket {
   wake: (() => void) | null
 }
 
-/**
- * Increments of several requests that one statement writes. A group collects increments until it is sealed. From then on its
- * batch stays the same, however often it is sent. Plain data that belongs to no request.
- */
+/** Increments of several requests, for one statement. Once sealed, its batch stays the same. Plain data that belongs to no request. */
 export class IncrementGroup {
   /** Since when it has waited to be sent, in milliseconds of `Date.now()`. */
   waitsSince: number
@@ -70,18 +69,15 @@ export class IncrementGroup {
     return this.#sums.size
   }
 
-  /** Whether a request's increments fit into a batch of at most so many rows. Increments of one counter make one row. */
-  fits(increments: readonly Increment[], maxRows: number): boolean {
-    const most = this.#linked || isLinked(increments) ? Math.min(maxRows, MAX_LINKED_ROWS) : maxRows
+  /** Whether a request's increments fit into its batch. Increments of one counter make one row. */
+  fits(increments: readonly Increment[]): boolean {
+    const most = this.#linked || isLinked(increments) ? MAX_LINKED_ROWS : MAX_ROWS
     if (this.size + increments.length <= most) return true
     const counters = new Set(increments.map(({ counter }) => counterId(counter)))
     return this.size + counters.size <= most
   }
 
-  /**
-   * Adds the increments of a request. Nothing else writes to the slot of a key, so the key recognizes itself there however much is
-   * counted in between. The same key twice in one group is a repeat as well.
-   */
+  /** Adds a request. Nothing else writes to the slot of a key, so a key recognizes itself there. Twice in a group, it is a repeat too. */
   add(ticket: Ticket): void {
     const { increments } = ticket
     ticket.group = this
@@ -100,8 +96,7 @@ export class IncrementGroup {
   }
 
   /**
-   * Seals the group, once, and returns its batch.
-   * @param slot belongs to this batch from now on
+   * Seals the group, once, and returns its batch, to which the slot belongs from now on.
    * @param classicSlots N by record type, for types with `slots = N`; their increments go to a random slot below N
    */
   seal(slot: bigint, classicSlots: ReadonlyMap<number, number>): Batch {
@@ -120,8 +115,8 @@ export class IncrementGroup {
   }
 
   /**
-   * Seals the group for the queue, which may deliver its batch late, doubled and beside a newer one. So each row gets a slot that
-   * no other batch has, and that is kept as keyed ones are. Only allowed if certainly nothing was applied.
+   * Seals the group for the queue, which may deliver its batch late, twice and beside a newer one. So each row gets a slot that no
+   * other batch has, and that is kept as keyed ones are. Only allowed if certainly nothing was applied.
    */
   sealForQueue(): Batch {
     const batch = this.batch ?? this.seal(0n, new Map())
@@ -129,13 +124,10 @@ export class IncrementGroup {
     return this.batch
   }
 
-  /**
-   * Splits it into two halves by request, after the database refused the whole because of one of them. Only allowed if
-   * certainly nothing was applied: the halves are new batches.
-   */
+  /** Splits a refused group into halves, by request. Only allowed if certainly nothing was applied: the halves are new batches. */
   split(now: number): [IncrementGroup, IncrementGroup] {
     const middle = Math.ceil(this.tickets.length / 2)
-    const half = (tickets: Ticket[]): IncrementGroup => {
+    const half = (tickets: Ticket[]) => {
       const group = new IncrementGroup(now, this.expectedAt)
       for (const ticket of tickets) group.add(ticket)
       return group
@@ -154,20 +146,16 @@ const WAKE_SLACK_MS = 20
 
 export interface CountOptions {
   waitUntil: WaitUntil
-  /**
-   * Whether the request has its response to `counted` ready and only returns it afterwards: no I/O, no timer, no new response.
-   * Then it is woken sooner. Default: false.
-   */
+  /** Whether the response to `counted` is ready and only returned afterwards: no I/O, timer or new response. Then it is woken sooner. */
   answerReady?: boolean
   /** Whether the counters have names (`Keys`). If not, the queue's consumer ensures them. Default: true. */
   named?: boolean
 }
 
 /**
- * Waits for some time, or until a ticket is counted. Every request relies on its own timer. One whose response is ready is woken
- * sooner, by its own promise, which the leader resolves: that makes a busy isolate half as fast again. Only such a request,
- * because the code that follows may run in the other request's context (seen with workerd 1.20260918 from 16 connections on),
- * where I/O is refused, responses with a body included, and where timers never fire.
+ * Waits for some time, or until a ticket is counted. Every request relies on its own timer. The leader wakes one whose response is ready
+ * sooner: that makes a busy isolate half as fast again. Only such a one, because the code that follows may run in the leader's context
+ * (seen with workerd 1.20260918 from 16 connections on), where I/O is refused, responses with a body included, and where timers never fire.
  */
 export async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
   if (!answerReady) return pause(milliseconds)

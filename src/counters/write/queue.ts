@@ -17,13 +17,11 @@ const MAX_SEND_MESSAGES = 100
 
 const KIND = 'slotted-counter/batch'
 
-const SINCE_RULE = 'must be a time in UTC'
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
-const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
-const unsigned = parsed((text) => {
-  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : null
-  return value !== null && value <= LARGEST_ID ? value : null
-}, UNSIGNED_RULE)
+const unsigned = parsed(
+  (text) => (/^\d{1,20}$/.test(text) && BigInt(text) <= LARGEST_ID ? BigInt(text) : null),
+  'must be the digits of an unsigned 64-bit integer',
+)
 
 export interface QueueProducer {
   send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
@@ -35,7 +33,7 @@ const message = object({
   kind: v.literal(KIND, `must be "${KIND}"`),
   version: v.literal(1, 'must be 1'),
   /** When the oldest increment in it was counted. */
-  since: textThat(SINCE_RULE, (text) => TIME.test(text) && !Number.isNaN(Date.parse(text))),
+  since: textThat('must be a time in UTC', (text) => TIME.test(text) && !Number.isNaN(Date.parse(text))),
   /** Whether the database may have applied it already. */
   applied: v.picklist(['no', 'unknown'], 'must be "no" or "unknown"'),
   /** For how many hours the rows are kept if it has. The consumer's settings may be newer. */
@@ -65,44 +63,22 @@ export function batchQueue(queue: QueueProducer) {
   return {
     /**
      * Resolves when all of the batch is in the queue.
-     * @param counters the counters of the batch, for their names
-     * @param facts when the oldest increment was counted, whether the database may have applied the batch already, and for how
-     *   long its rows are then kept
+     * @param counters those of the batch, for their names
+     * @param facts when the oldest increment was counted, whether the database may have applied the batch, and how long rows are then
+     *   kept
      */
     async send(
       batch: Batch,
-      counters: Iterable<CounterAddress>,
-      facts: { since: Date; fate: 'no' | 'unknown'; idempotencyHours: number },
+      counters: readonly CounterAddress[],
+      { since, fate, idempotencyHours }: { since: Date; fate: 'no' | 'unknown'; idempotencyHours: number },
     ): Promise<void> {
-      const { since, fate, idempotencyHours } = facts
-      const names = new Map<string, string>()
-      for (const counter of counters) names.set(counterId(counter), counter.name)
-      const parts: Part[] = []
-      const add = (rows: readonly BatchRow[]) => {
-        // Each message has the name of a counter once.
-        const written = rows.map((row, i) => toMessage(row, rows[i - 1]?.recordType === row.recordType ? null : names))
-        const bytes = encoder.encode(JSON.stringify(written)).length
-        const last = parts.at(-1)
-        if (last !== undefined && last.bytes + bytes <= MAX_MESSAGE_BYTES) {
-          last.rows.push(...written)
-          last.bytes += bytes
-        } else if (rows.length === 1 || EMPTY_BYTES + bytes <= MAX_MESSAGE_BYTES) {
-          parts.push({ rows: written, bytes: EMPTY_BYTES + bytes })
-        } else {
-          const middle = Math.ceil(rows.length / 2)
-          add(rows.slice(0, middle))
-          add(rows.slice(middle))
-        }
-      }
-      for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) add(rows)
-      for (let sent = 0; sent < parts.length; ) {
-        const call: Part[] = []
+      for (let parts = partsOf(batch, counters); parts.length > 0; ) {
         let bytes = 0
-        for (const part of parts.slice(sent, sent + MAX_SEND_MESSAGES)) {
+        const next = parts.findIndex((part, place) => {
           bytes += part.bytes
-          if (call.length > 0 && bytes > MAX_SEND_BYTES) break
-          call.push(part)
-        }
+          return place === MAX_SEND_MESSAGES || (place > 0 && bytes > MAX_SEND_BYTES)
+        })
+        const call = parts.splice(0, next === -1 ? parts.length : next)
         await queue.sendBatch(
           call.map(({ rows }) => {
             const kept = hoursKept(rows, idempotencyHours)
@@ -110,7 +86,6 @@ export function batchQueue(queue: QueueProducer) {
             return { body, contentType: 'json' as const }
           }),
         )
-        sent += call.length
       }
     },
   }
@@ -119,26 +94,35 @@ export function batchQueue(queue: QueueProducer) {
 /** More than a message has beside its rows. */
 const EMPTY_BYTES = 256
 
-interface Part {
-  rows: MessageRow[]
-  bytes: number
+/** The rows of each message, and their bytes. */
+function partsOf(batch: Batch, counters: readonly CounterAddress[]) {
+  const names = new Map(counters.map((counter) => [counterId(counter), counter.name]))
+  const parts: { rows: MessageRow[]; bytes: number }[] = []
+  const add = (rows: readonly BatchRow[]) => {
+    const written = rows.map(({ recordType, recordId, slot, count, batch }, place): MessageRow => {
+      // Each message has the name of a counter once.
+      const isNamed = rows[place - 1]?.recordType === recordType
+      const key = isNamed ? null : (names.get(counterId({ recordType, recordId })) ?? null)
+      return { type: recordType, id: `${recordId}`, key, add: `${count}`, slot: `${slot}`, batch: `${batch}` }
+    })
+    const bytes = encoder.encode(JSON.stringify(written)).length
+    const last = parts.at(-1)
+    if (last !== undefined && last.bytes + bytes <= MAX_MESSAGE_BYTES) {
+      last.rows.push(...written)
+      last.bytes += bytes
+    } else if (rows.length === 1 || EMPTY_BYTES + bytes <= MAX_MESSAGE_BYTES) {
+      parts.push({ rows: written, bytes: EMPTY_BYTES + bytes })
+    } else {
+      const middle = Math.ceil(rows.length / 2)
+      add(rows.slice(0, middle))
+      add(rows.slice(middle))
+    }
+  }
+  for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) add(rows)
+  return parts
 }
 
 const encoder = new TextEncoder()
-
-function toMessage(
-  { recordType, recordId, slot, count, batch }: BatchRow,
-  names: ReadonlyMap<string, string> | null,
-): MessageRow {
-  return {
-    type: recordType,
-    id: `${recordId}`,
-    key: names?.get(counterId({ recordType, recordId })) ?? null,
-    add: `${count}`,
-    slot: `${slot}`,
-    batch: `${batch}`,
-  }
-}
 
 /** Reads a message from the queue. Returns its contents, or a description of what is wrong with it. */
 export function readMessage(body: unknown) {
@@ -184,9 +168,8 @@ export interface ConsumeContext {
 }
 
 /**
- * Applies batches from the queue, which delivers at least once, late and in any order. A repeated batch changes nothing as long
- * as its rows are kept. An older batch is not applied: nothing can tell whether it was applied before.
- * @param deliveries each of them is acknowledged or retried individually
+ * Applies batches from the queue, which delivers at least once, late and in any order. A repeated batch changes nothing as long as its
+ * rows are kept. An older one is not applied: it may have been before. Each delivery is acknowledged or retried individually.
  */
 export async function consume(
   { db, idempotencyHours, deadLetters }: ConsumeContext,
@@ -199,12 +182,12 @@ export async function consume(
     message.retry({ delaySeconds: delaySeconds(message.attempts) })
     summary.retried++
   }
-  const giveUp = (message: Delivery, reason: DeadReason, detail: string) => {
-    dead.push({ message, letter: deadLetter(message, reason, detail, now) })
-  }
   const receive = async (message: Delivery) => {
+    const giveUp = (reason: DeadLetter['reason'], detail: string) => {
+      dead.push({ message, letter: deadLetter(message, reason, detail, now.toISOString()) })
+    }
     const queued = readMessage(message.body)
-    if (typeof queued === 'string') return giveUp(message, 'malformed', queued)
+    if (typeof queued === 'string') return giveUp('malformed', queued)
     // The database has just failed: the remaining messages are not tried.
     if (summary.error !== null) return retryLater(message)
     const { since, kept, batch, named } = queued
@@ -213,16 +196,15 @@ export async function consume(
     // The sending Worker's time and the queue's: either clock may be wrong.
     if (Math.min(since.getTime(), message.timestamp.getTime()) < oldest) {
       const detail = `counted before ${new Date(oldest).toISOString()}: it may have been applied already, and would not be recognized`
-      return giveUp(message, 'too_old', detail)
+      return giveUp('too_old', detail)
     }
     try {
       await ensureNames(db, distinct(named))
-      await Promise.all(
-        [...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part, idempotencyHours)),
-      )
+      const parts = [...rowsByRange(batch, db.ranges).values()]
+      await Promise.all(parts.map((part) => applyBatch(db, part, idempotencyHours)))
     } catch (error) {
       const failure = classify(error)
-      if (failure.kind === 'range' || failure.kind === 'rejected') return giveUp(message, 'refused', failure.message)
+      if (failure.kind === 'range' || failure.kind === 'rejected') return giveUp('refused', failure.message)
       summary.error = failure.message
       return retryLater(message)
     }
@@ -235,11 +217,9 @@ export async function consume(
   for (const { message, letter } of dead) {
     try {
       await recorded
+      await deadLetters?.send(letter, { contentType: 'json' })
       if (deadLetters === null) retryLater(message)
-      else {
-        await deadLetters.send(letter, { contentType: 'json' })
-        message.ack()
-      }
+      else message.ack()
     } catch {
       retryLater(message)
     }
@@ -247,14 +227,13 @@ export async function consume(
   return { ...summary, dead: dead.map(({ letter }) => letter) }
 }
 
-type DeadReason = 'malformed' | 'too_old' | 'refused'
-
+/** What is kept of a message that can never be counted automatically. A person has to decide about it. */
 export type DeadLetter = ReturnType<typeof deadLetter>
 
-/** What is kept of a message that can never be counted automatically. A person has to decide about it. */
-function deadLetter({ id, attempts, body }: Delivery, reason: DeadReason, detail: string, now: Date) {
-  const head = { kind: 'slotted-counter/dead-letter', version: 1, reason, detail, at: now.toISOString() } as const
-  return { ...head, messageId: id, attempts, message: body }
+function deadLetter(message: Delivery, reason: 'malformed' | 'too_old' | 'refused', detail: string, at: string) {
+  const { id: messageId, attempts, body } = message
+  const head = { kind: 'slotted-counter/dead-letter', version: 1, reason, detail, at } as const
+  return { ...head, messageId, attempts, message: body }
 }
 
 /** Exponential backoff, half of it jittered. */

@@ -31,7 +31,7 @@ class RecordingQueue implements QueueProducer {
 }
 
 /** Sends a batch to a queue, and reads the messages. */
-async function through(batch: Batch, counters: Iterable<CounterAddress>, fate: 'no' | 'unknown' = 'no') {
+async function through(batch: Batch, counters: readonly CounterAddress[], fate: 'no' | 'unknown' = 'no') {
   const queue = new RecordingQueue()
   await batchQueue(queue).send(batch, counters, { since: SINCE, fate, idempotencyHours: 24 })
   const messages = queue.calls.flat()
