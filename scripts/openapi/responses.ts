@@ -1,5 +1,4 @@
 import type { Answer, HeaderName } from '../../src/openapi/contract.ts'
-import { STATUSES } from '../../src/openapi/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problem.ts'
 import type { DocumentedOperation, Example } from './example.ts'
 import { HEADERS } from './headers.ts'
@@ -34,7 +33,7 @@ export function responsesOf(schemas: Schemas, operation: DocumentedOperation): R
 function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {
   const statuses = new Map<number, ProblemCode[]>()
   for (const code of codes) {
-    const status = STATUSES[code]
+    const status = PROBLEMS[code].status
     statuses.set(status, [...(statuses.get(status) ?? []), code])
   }
   return new Map([...statuses].sort(([a], [b]) => a - b))
@@ -81,7 +80,7 @@ function problemOf(
   if (status === 503 || status === 409 || status === 429) names.push('Retry-After')
   const values = examples.map(([name, { summary, answer }]) => [name, { summary, value: answer }])
   return {
-    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code]}.`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
     headers: headersOf(schemas, names, examples),
     content: {
       'application/problem+json': {
