@@ -43,7 +43,7 @@ type NamedExamples = [string, Example][]
 
 function answerOf(
   schemas: Schemas,
-  { file }: DocumentedOperation,
+  { file, tellsHit, idempotency = 'count' }: DocumentedOperation,
   isRevalidated: boolean,
   { description, schema, contentType, headers = [] }: Answer,
   examples: NamedExamples,
@@ -52,7 +52,10 @@ function answerOf(
   const values = examples.flatMap(([name, { summary, answer }]) =>
     answer === undefined ? [] : [[name, { summary, value: answer }] as const],
   )
-  const names: HeaderName[] = isRevalidated ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
+  const names: HeaderName[] = [...headers]
+  if (tellsHit) names.push('X-Hit')
+  if (idempotency !== 'count') names.push('Idempotent-Replayed')
+  if (isRevalidated) names.push('ETag', 'Cache-Control')
   if (schema !== undefined && !file) names.push('X-Request-Id')
   return {
     description,
@@ -70,12 +73,13 @@ function answerOf(
 
 function problemOf(
   schemas: Schemas,
-  { problemHeaders = [] }: DocumentedOperation,
+  { tellsHit }: DocumentedOperation,
   status: number,
   codes: readonly ProblemCode[],
   examples: NamedExamples,
 ): JsonSchema {
-  const names: HeaderName[] = ['X-Request-Id', ...problemHeaders]
+  const names: HeaderName[] = ['X-Request-Id']
+  if (tellsHit) names.push('X-Hit')
   if (status === 401) names.push('WWW-Authenticate')
   if (status === 503 || status === 409 || status === 429) names.push('Retry-After')
   const values = examples.map(([name, { summary, answer }]) => [name, { summary, value: answer }])

@@ -42,7 +42,7 @@ export function endpoint<C extends Contract>(
   route: Route,
   handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
 ): Endpoint {
-  const { path, access, typesInBody = false, problemHeaders = [] } = route
+  const { path, access, typesInBody = false, tellsHit } = route
   const ofSomeTypes = typesInBody || path.includes('{type}')
   const partsOf = partsReader<ReturnType<C>>(route)
   const answered = async (c: Context<AppEnv>) => {
@@ -52,7 +52,7 @@ export function endpoint<C extends Contract>(
     const answer = await handler(c, await partsOf(c))
     return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
   }
-  return (app) => add(app, route, problemHeaders.includes('X-Hit') ? [tellHit, answered] : [answered])
+  return (app) => add(app, route, tellsHit ? [tellHit, answered] : [answered])
 }
 
 /**

@@ -46,8 +46,8 @@ export interface Route {
   }
   /** What the `Idempotency-Key` of a request is for. Default: it is ignored. */
   idempotency?: KeyPurpose
-  /** Extra headers of this operation's problem documents. */
-  problemHeaders?: readonly HeaderName[]
+  /** Set if every response has `X-Hit`. */
+  tellsHit?: true
 }
 
 type More = Omit<Route, 'method' | 'path' | 'access'>
@@ -94,13 +94,6 @@ export function operation<const R extends Route, const M extends Exactly<M, Omit
   return { ...route, ...more }
 }
 
-/** The answers of an operation whose only one is JSON. */
-export const ok = <Schema extends v.GenericSchema>(
-  description: string,
-  schema: Schema,
-  ...headers: readonly HeaderName[]
-) => ({ 200: { description, schema, headers } })
-
 /** A copy of a schema with a description, or with other members of the OpenAPI document. */
 export function described<Schema extends v.GenericSchema>(
   schema: Schema,
@@ -113,6 +106,11 @@ export function described<Schema extends v.GenericSchema>(
 export function namedObject<const Entries extends v.ObjectEntries>(id: string, entries: Entries) {
   return described(v.strictObject(entries), { id })
 }
+
+/** The usual answer of an operation: an object with a name in the OpenAPI document. */
+export const ok = <const Entries extends v.ObjectEntries>(description: string, id: string, entries: Entries) => ({
+  200: { description, schema: namedObject(id, entries) },
+})
 
 export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
 

@@ -13,7 +13,7 @@ import { checkTypes } from '../http/authorization.ts'
 import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
-import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
+import { count, described, ok, operation, route, whole } from '../openapi/contract.ts'
 import {
   countField,
   dateField,
@@ -77,19 +77,15 @@ export const setCountContract = () =>
     summary: 'Set a counter',
     description:
       'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
-    answers: ok(
-      'Set, by this or an earlier request with the same idempotency key.',
-      namedObject('Setting', {
-        type: v.string(),
-        key: v.string(),
-        count: whole,
-        added: described(
-          v.nullable(count),
-          'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
-        ),
-      }),
-      'Idempotent-Replayed',
-    ),
+    answers: ok('Set, by this or an earlier request with the same idempotency key.', 'Setting', {
+      type: v.string(),
+      key: v.string(),
+      count: whole,
+      added: described(
+        v.nullable(count),
+        'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
+      ),
+    }),
     problems: ['too_many_pending', 'reading_below_count', ...ADJUSTING],
   })
 
@@ -120,11 +116,10 @@ export const set = endpoint<typeof setCountContract>(
 const move = (...problems: readonly ProblemCode[]) =>
   ({
     tag: 'Changing',
-    answers: ok(
-      'Done, by this or an earlier request with the same idempotency key.',
-      namedObject('Moved', { type: v.string(), key: v.string() }),
-      'Idempotent-Replayed',
-    ),
+    answers: ok('Done, by this or an earlier request with the same idempotency key.', 'Moved', {
+      type: v.string(),
+      key: v.string(),
+    }),
     problems: ['no_such_counter', 'history_too_large', 'too_many_pending', ...ADJUSTING, ...problems],
   }) as const
 
@@ -252,11 +247,9 @@ export const addImportContract = () =>
     tag: 'Changing',
     summary: 'Import counts',
     description: `Adds counts from another source to up to ${MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
-    answers: ok(
-      'Added, by this or an earlier request with the same idempotency key.',
-      namedObject('Imported', { imported: described(whole, 'The number of rows.') }),
-      'Idempotent-Replayed',
-    ),
+    answers: ok('Added, by this or an earlier request with the same idempotency key.', 'Imported', {
+      imported: described(whole, 'The number of rows.'),
+    }),
     problems: ['different_ranges', ...ADJUSTING],
   })
 
@@ -293,22 +286,19 @@ export const repairContract = () =>
     summary: 'Repair a counter',
     description:
       'Makes the sums agree that verification found wrong, in one transaction. Days stay as they are, and so does the count: what it has beyond days and adjustments becomes an adjustment.',
-    answers: ok(
-      'What was wrong. Without `dryRun`, each sum is now as it should be.',
-      namedObject('Repaired', {
-        type: v.string(),
-        key: v.string(),
-        wrong: v.array(
-          v.strictObject({
-            what: v.picklist(MISMATCHES),
-            of: v.picklist(['counter', 'type']),
-            start: v.nullable(v.string()),
-            is: count,
-            shouldBe: count,
-          }),
-        ),
-      }),
-    ),
+    answers: ok('What was wrong. Without `dryRun`, each sum is now as it should be.', 'Repaired', {
+      type: v.string(),
+      key: v.string(),
+      wrong: v.array(
+        v.strictObject({
+          what: v.picklist(MISMATCHES),
+          of: v.picklist(['counter', 'type']),
+          start: v.nullable(v.string()),
+          is: count,
+          shouldBe: count,
+        }),
+      ),
+    }),
     problems: ['no_such_counter', ...ADJUSTING],
   })
 

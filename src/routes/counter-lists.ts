@@ -8,7 +8,7 @@ import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { endpoint, publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
-import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { count, described, instant, ok, operation, route } from '../openapi/contract.ts'
 import {
   AFTER_RULE,
   afterField,
@@ -53,17 +53,14 @@ export const topCountersContract = () =>
     summary: 'Top counters',
     description:
       'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. A day, a month and all time are read from an index. Other rankings may be a minute old, and are refused above 200,000 counts, or 20,000 without a token.',
-    answers: ok(
-      'The counters, highest count first.',
-      namedObject('Top', {
-        type: v.string(),
-        period: described(v.picklist([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
-        start: v.nullable(instant),
-        end: described(v.nullable(instant), 'Exclusive.'),
-        counters: v.array(v.strictObject({ key: v.string(), count })),
-        ...consistencyFields('rolled'),
-      }),
-    ),
+    answers: ok('The counters, highest count first.', 'Top', {
+      type: v.string(),
+      period: described(v.picklist([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
+      start: v.nullable(instant),
+      end: described(v.nullable(instant), 'Exclusive.'),
+      counters: v.array(v.strictObject({ key: v.string(), count })),
+      ...consistencyFields('rolled'),
+    }),
     problems: ['too_many_keys', ...DATABASE],
   })
 
@@ -137,23 +134,17 @@ export const compareCountersContract = () =>
     tag: 'Reading',
     summary: 'Compare counters by age',
     description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases lie over each other. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
-    answers: ok(
-      'The counters, in the order of the keys.',
-      namedObject('Comparison', {
-        type: v.string(),
-        counters: v.array(
-          v.strictObject({
-            key: v.string(),
-            first: described(
-              v.nullable(v.pipe(v.string(), v.isoDate())),
-              'The first day; null if nothing was counted.',
-            ),
-            counts: described(v.array(count), 'Of the first day, the second one, and so on.'),
-          }),
-        ),
-        ...consistencyFields('rolled'),
-      }),
-    ),
+    answers: ok('The counters, in the order of the keys.', 'Comparison', {
+      type: v.string(),
+      counters: v.array(
+        v.strictObject({
+          key: v.string(),
+          first: described(v.nullable(v.pipe(v.string(), v.isoDate())), 'The first day; null if nothing was counted.'),
+          counts: described(v.array(count), 'Of the first day, the second one, and so on.'),
+        }),
+      ),
+      ...consistencyFields('rolled'),
+    }),
     problems: DATABASE,
   })
 
@@ -190,13 +181,10 @@ export const searchKeysContract = () =>
     summary: 'Search counters',
     description:
       'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
-    answers: ok(
-      'A page of counters.',
-      namedObject('SearchPage', {
-        counters: v.array(v.strictObject({ key: v.string(), count, consistency: readField('exact', 'rolled') })),
-        next: nextField(),
-      }),
-    ),
+    answers: ok('A page of counters.', 'SearchPage', {
+      counters: v.array(v.strictObject({ key: v.string(), count, consistency: readField('exact', 'rolled') })),
+      next: nextField(),
+    }),
     problems: DATABASE,
   })
 
@@ -239,22 +227,19 @@ export const exportCountsContract = () =>
     description:
       'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +
       'Counts added during an export may or may not appear in later pages.',
-    answers: ok(
-      'A page of rows.',
-      namedObject('ExportPage', {
-        rows: v.array(
-          v.strictObject({
-            key: v.string(),
-            count,
-            day: described(
-              v.optional(v.pipe(v.string(), v.isoDate())),
-              'The day (UTC). By day, a row without it holds the counts that belong to no day.',
-            ),
-          }),
-        ),
-        next: nextField(),
-      }),
-    ),
+    answers: ok('A page of rows.', 'ExportPage', {
+      rows: v.array(
+        v.strictObject({
+          key: v.string(),
+          count,
+          day: described(
+            v.optional(v.pipe(v.string(), v.isoDate())),
+            'The day (UTC). By day, a row without it holds the counts that belong to no day.',
+          ),
+        }),
+      ),
+      next: nextField(),
+    }),
     problems: DATABASE,
   })
 

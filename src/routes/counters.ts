@@ -42,7 +42,7 @@ export const readContract = () =>
     tag: 'Reading',
     summary: 'Get a counter',
     description: 'A key that was never counted returns zeros.',
-    answers: ok('The counter.', reading()),
+    answers: { 200: { description: 'The counter.', schema: reading() } },
     problems: READING,
   })
 
@@ -54,7 +54,7 @@ export const readManyContract = () =>
     tag: 'Reading',
     summary: 'List counters',
     description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
-    answers: ok('The counters.', v.strictObject({ counters: v.array(reading()) })),
+    answers: { 200: { description: 'The counters.', schema: v.strictObject({ counters: v.array(reading()) }) } },
     problems: READING,
   })
 
@@ -80,16 +80,13 @@ export const totalOfTypeContract = () =>
     summary: 'Get the total of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending. Without a token, that of a prefix may be ten seconds old. `consistency` says which.',
-    answers: ok(
-      'The total.',
-      namedObject('TypeTotal', {
-        type: v.string(),
-        prefix: v.nullable(v.string()),
-        ...figures('total, plus pending if it was read.'),
-        ...consistencyFields('exact', 'rolled'),
-        rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
-      }),
-    ),
+    answers: ok('The total.', 'TypeTotal', {
+      type: v.string(),
+      prefix: v.nullable(v.string()),
+      ...figures('total, plus pending if it was read.'),
+      ...consistencyFields('exact', 'rolled'),
+      rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
+    }),
     problems: ['too_many_keys', ...READING],
   })
 
@@ -120,19 +117,16 @@ export const historyOfCounterContract = () =>
     tag: 'Reading',
     summary: 'Get the history of a counter',
     description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Very many pending counts are left out; without a token, a long history may be ten seconds old. \`consistency\` says so.`,
-    answers: ok(
-      'The counts of the periods, and the adjustments.',
-      namedObject('History', {
-        type: v.string(),
-        key: v.string(),
-        ...points(),
-        adjustments: described(
-          v.array(v.strictObject({ at: instant, kind: v.picklist(ADJUSTMENT_KINDS), count })),
-          'Counts that were set or imported.',
-        ),
-        ...consistencyFields('exact', 'rolled'),
-      }),
-    ),
+    answers: ok('The counts of the periods, and the adjustments.', 'History', {
+      type: v.string(),
+      key: v.string(),
+      ...points(),
+      adjustments: described(
+        v.array(v.strictObject({ at: instant, kind: v.picklist(ADJUSTMENT_KINDS), count })),
+        'Counts that were set or imported.',
+      ),
+      ...consistencyFields('exact', 'rolled'),
+    }),
     problems: DATABASE,
   })
 
@@ -147,10 +141,11 @@ export const historyOfTypeContract = () =>
     summary: 'Get the history of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',
-    answers: ok(
-      'The counts of the periods.',
-      namedObject('TypeHistory', { type: v.string(), ...points(), ...consistencyFields('rolled') }),
-    ),
+    answers: ok('The counts of the periods.', 'TypeHistory', {
+      type: v.string(),
+      ...points(),
+      ...consistencyFields('rolled'),
+    }),
     problems: ['too_many_keys', ...DATABASE],
   })
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isLatestName, readLatestFile, writeLatestFile } from '../counters/latest-files.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { described, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { described, ok, operation, route } from '../openapi/contract.ts'
 import { shortBody } from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
@@ -21,14 +21,11 @@ export const setLatestContract = () =>
     params: { key: described(v.string(), 'The name, which contains the word "latest", such as `app-latest.tgz`.') },
     description:
       'From now on, `/d/{type}/{key}` redirects to the file and counts the file. Other isolates follow within 30 seconds. The same request may be repeated.',
-    answers: ok(
-      'Named.',
-      namedObject('Latest', {
-        type: v.string(),
-        key: v.string(),
-        file: described(v.string(), 'The file that the name leads to: that of the latest request.'),
-      }),
-    ),
+    answers: ok('Named.', 'Latest', {
+      type: v.string(),
+      key: v.string(),
+      file: described(v.string(), 'The file that the name leads to: that of the latest request.'),
+    }),
     problems: [...DATABASE, 'outcome_unknown'],
   })
 

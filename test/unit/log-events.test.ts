@@ -13,7 +13,7 @@ describe('the table of log events in docs/operating.md', () => {
     const logged = sources.flatMap((path) =>
       [...text(path).matchAll(/\blog\([^,()]+,\s*'(\w+)'/g)].map(([, event]) => event!),
     )
-    // Answers with a status of 500 and above are logged under their code (src/openapi/problems.ts, logFailure).
+    // Answers with a status of 500 and above are logged under their code (`reported` in src/http/problem-response.ts).
     const ownFault = Object.entries(PROBLEMS).flatMap(([code, { status }]) => (status >= 500 ? [code] : []))
     expect(logged.length).toBeGreaterThan(10)
     const [, table = ''] = /^\| event \|.*\n\|[ |-]*\n((?:\|.*\n)+)/m.exec(text('docs/operating.md')) ?? []
