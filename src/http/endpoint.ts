@@ -18,7 +18,9 @@ import { decodeKey, pathType, rawPathKey, readQuery } from './url.ts'
 type Endpoint = (app: HonoApp) => void
 
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
-type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
+export type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` }
+  ? { type: CounterType }
+  : None) &
   (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
   (O extends { query: () => infer Shape extends v.ObjectEntries }
     ? { query: v.InferOutput<v.ObjectSchema<Shape, undefined>> }

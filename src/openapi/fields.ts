@@ -3,11 +3,13 @@ import { midnightOf } from '../counters/calendar.ts'
 import { DEFAULT_POINTS, HISTORY_UNITS, TIME_RULE } from '../counters/history/history-range.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
 import { MAX_READ } from '../counters/read/read-counters.ts'
-import { parsed, strictObject, textThat } from '../schemas.ts'
+import { flag, parsed, strictObject, textThat } from '../schemas.ts'
 import { described, instant, TYPE_DESCRIPTION } from './contract.ts'
 
 export const choice = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`)
+
+export const trueOrFalse = () => v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
 
 const exactInteger = (rule: string) => v.pipe(v.number(rule), v.safeInteger(rule))
 
@@ -52,10 +54,7 @@ export const listBody = <const Name extends string, Entry extends v.GenericSchem
 export const countField = exactInteger(BY_RULE)
 
 export const resetField = () =>
-  described(
-    v.optional(v.boolean('must be true or false'), false),
-    'Whether the reading may be below the count. The history then stays as it is.',
-  )
+  described(flag, 'Whether the reading may be below the count. The history then stays as it is.')
 
 export const byField = described(v.optional(countField, 1), 'The number to add.')
 

@@ -10,7 +10,7 @@ import { hitOf, saidOf } from '../http/problem-response.ts'
 import { rawPathKey, readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { count, described, namedObject, operation, route, userAgent, whole } from '../openapi/contract.ts'
-import { choice, prefixField } from '../openapi/fields.ts'
+import { choice, prefixField, trueOrFalse } from '../openapi/fields.ts'
 import { parsed, textThat } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { countVisit } from '../service/count-visit.ts'
@@ -48,7 +48,7 @@ const look = () => ({
   color: v.optional(parsed(parseColor, COLOR_RULE)),
   label_color: v.optional(parsed(parseColor, COLOR_RULE)),
   period: described(v.optional(choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
-  compact: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
+  compact: trueOrFalse(),
 })
 
 const svgQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES), 'flat') })

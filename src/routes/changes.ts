@@ -1,17 +1,15 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { CounterType } from '../config/counter-types.ts'
 import { keyOfCounter } from '../counters/changes/change.ts'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import { MAX_REPAIRED_DAYS, repairCounter } from '../counters/changes/repair-counter.ts'
 import { setCounter } from '../counters/changes/set-counter.ts'
 import { takeReadings } from '../counters/changes/take-readings.ts'
-import type { CounterAddress } from '../counters/counter-address.ts'
 import { MISMATCHES } from '../counters/verify/verify-page.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { finished } from '../http/caller.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { endpoint, type Parts } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { count, described, ok, operation, route, whole } from '../openapi/contract.ts'
 import {
@@ -23,29 +21,25 @@ import {
   MAX_LISTED,
   resetField,
   shortBody,
+  trueOrFalse,
 } from '../openapi/fields.ts'
 import { ADJUSTING } from '../openapi/problems.ts'
-import { parsed } from '../schemas.ts'
-import type { Caller } from '../service/caller.ts'
+import { flag, parsed } from '../schemas.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
 import { invalidRequest, Problem, type ProblemCode, problemOf, READING_REFUSALS } from '../service/problem.ts'
 import { SEND_AGAIN } from '../service/take-listed-readings.ts'
 
 /**
- * Waits for a change of counters.
+ * Waits for a change of counters. It is `repeated` if an earlier request with the same key made it.
  * @param id the hash of the request's idempotency key
- * @param options `outcomeOf`: `repeated` if an earlier request with the same key made the change; `advice`: what to do if the outcome of
- *   a request without a key is unknown
+ * @param advice what to do if the outcome of a request without a key is unknown
  * @throws {Problem} that says whether anything was changed
  */
 export async function changed<Done>(
   c: Context<AppEnv>,
   id: bigint | null | undefined,
   changing: Promise<Done>,
-  {
-    outcomeOf = (done: Done): unknown => done,
-    advice = 'Read the counter. A request with an Idempotency-Key can be retried.',
-  } = {},
+  advice = 'Read the counter. A request with an Idempotency-Key can be retried.',
 ): Promise<Done> {
   const { reads } = c.get('isolate')
   const done = await finished(
@@ -54,7 +48,7 @@ export async function changed<Done>(
   ).catch((error: unknown) => {
     throw problemOf(error, id == null ? advice : 'Retry with the same Idempotency-Key.')
   })
-  if (outcomeOf(done) === 'repeated') c.header('Idempotent-Replayed', 'true')
+  if (done === 'repeated') c.header('Idempotent-Replayed', 'true')
   return done
 }
 
@@ -92,20 +86,21 @@ export const setCountContract = () =>
 export const set = endpoint<typeof setCountContract>(
   setCount,
   async (c, { caller, type, counter, key, id = null, body }) => {
-    const { count, reset } = body
+    const { count, as, reset } = body
     const db = caller.isolate.changeDb
-    const [asked, at] = [BigInt(count), new Date()]
-    if (body.as === undefined) {
-      if (reset) throw invalidRequest([{ field: 'reset', message: 'needs "as": "reading"' }])
-      const changing = setCounter(db, counter, { count: asked, id, at })
-      const { added } = await changed(c, id, changing, { outcomeOf: ({ outcome }) => outcome })
-      // A repeated request is told the count that it set, not the present one.
-      return { type: type.name, key, count, added }
+    if (as === undefined && reset) throw invalidRequest([{ field: 'reset', message: 'needs "as": "reading"' }])
+    const setOrTake = async () => {
+      const [asked, at] = [BigInt(count), new Date()]
+      if (as === 'reading') {
+        const change = await keyOfCounter(id, 'set', counter, `reading ${count} ${reset}`)
+        return takeReadings(db, [{ counter, count: asked, reset }], { key: change, at })
+      }
+      const { outcome, added } = await setCounter(db, counter, { count: asked, id, at })
+      return outcome === 'repeated' ? outcome : [{ added }]
     }
-    const change = await keyOfCounter(id, 'set', counter, `reading ${count} ${reset}`)
-    const taking = takeReadings(db, [{ counter, count: asked, reset }], { key: change, at })
-    const taken = await changed(c, id, taking, { advice: SEND_AGAIN })
-    const result = taken === 'repeated' ? { added: null } : taken[0]!
+    const done = await changed(c, id, setOrTake(), as && SEND_AGAIN)
+    // A repeated request is told the count that it set, not the present one.
+    const result = done === 'repeated' ? { added: null } : done[0]!
     if ('refused' in result)
       throw new Problem(result.refused, `${READING_REFUSALS[result.refused]} Nothing was changed.`)
     return { type: type.name, key, count, added: result.added }
@@ -123,11 +118,9 @@ const move = (...problems: readonly ProblemCode[]) =>
     problems: ['no_such_counter', 'history_too_large', 'too_many_pending', ...ADJUSTING, ...problems],
   }) as const
 
-const BELOW_RULE = 'must be a whole number'
-
 const also = () =>
   described(
-    v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
+    trueOrFalse(),
     '`true`: the same for the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
   )
 
@@ -135,11 +128,8 @@ const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
   query: () => ({
     also: also(),
     below: described(
-      v.optional(parsed((digits) => (/^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null), BELOW_RULE)),
-      {
-        type: 'integer',
-        description: 'Delete only if the count is below this number at that instant.',
-      },
+      v.optional(parsed((text) => (/^-?\d{1,19}$/.test(text) ? BigInt(text) : null), 'must be a whole number')),
+      { type: 'integer', description: 'Delete only if the count is below this number at that instant.' },
     ),
   }),
   idempotency: 'move',
@@ -188,56 +178,46 @@ export const mergeContract = () =>
   })
 
 export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c, parts) =>
-  moved(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
+  moved(c, parts, { kind: 'delete', below: parts.query.below }),
 )
 
-export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) =>
-  moved(c, parts, { kind: 'rename', target: await targetOf(parts, 'to', parts.body.to), below: null }),
+export const renaming = endpoint<typeof renameContract>(rename, (c, parts) =>
+  moved(c, parts, { kind: 'rename', target: ['to', parts.body.to] }),
 )
 
-export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) =>
-  moved(c, parts, { kind: 'merge', target: await targetOf(parts, 'into', parts.body.into), below: null }),
+export const merging = endpoint<typeof mergeContract>(merge, (c, parts) =>
+  moved(c, parts, { kind: 'merge', target: ['into', parts.body.into] }),
 )
 
-interface Asked {
-  caller: Caller
-  type: CounterType
-  key: string
-  counter: CounterAddress
-  id: bigint | undefined
-  query: { also: string }
-}
-
-async function targetOf({ caller, type, counter }: Asked, field: string, key: string): Promise<CounterAddress> {
-  const target = await counterOfKey(caller.isolate.addresses, type, key, field)
-  if (target.recordId === counter.recordId) throw invalidRequest([{ field, message: 'must be another key' }])
-  return target
-}
-
+/** @param asked `target`: the field of the body with the other key, and that key */
 async function moved(
   c: Context<AppEnv>,
-  { caller, type, counter, key, id, query }: Asked,
-  asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
+  { caller: { isolate }, type, counter, key, id, query }: Parts<typeof deleteCounter>,
+  asked: { kind: MoveRequest['kind']; target?: [field: string, key: string]; below?: bigint | undefined },
 ) {
+  const { kind, target: [field, other] = [], below = null } = asked
+  const target = other === undefined ? null : await counterOfKey(isolate.addresses, type, other, field)
+  if (target?.recordId === counter.recordId) throw invalidRequest([{ field: field!, message: 'must be another key' }])
   const others = query.also === 'true' ? type.also.filter(({ visitorsOf }) => visitorsOf === 'page') : []
   checkTypes(c, ...others.map(({ name }) => name))
   const also = others.map(({ recordType }) => recordType)
-  await changed(c, id, moveCounter(caller.isolate.changeDb, counter, { ...asked, also, key: id ?? null }))
+  await changed(c, id, moveCounter(isolate.changeDb, counter, { kind, target, below, also, key: id ?? null }))
   return { type: type.name, key }
 }
 
 const KEY_RULE = 'is required: a value unique to this request, so that a retry changes nothing'
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
-const row = () =>
-  listEntry('ImportedCount', {
-    count: importedCountField(),
-    day: described(v.optional(dateField(DAY_RULE)), 'The day of the history to add to (UTC).'),
-  })
+const TO_DATE = v.transform((day: string) => new Date(day))
 
 const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
-  body: listBody('counters', row),
+  body: listBody('counters', () =>
+    listEntry('ImportedCount', {
+      count: importedCountField(),
+      day: described(v.optional(v.pipe(dateField(DAY_RULE), TO_DATE)), 'The day of the history to add to (UTC).'),
+    }),
+  ),
   idempotency: 'import',
 })
 
@@ -255,15 +235,13 @@ export const addImportContract = () =>
 
 export const imports = endpoint<typeof addImportContract>(addImport, async (c, { caller: { isolate }, id, body }) => {
   if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
-  const now = new Date()
-  const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(day))
-  const listed = await listedCounters(isolate, 'counters', body.counters, (_type, entry) => {
-    const day = dayOf(entry)
-    return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
-  })
+  const at = new Date()
+  const listed = await listedCounters(isolate, 'counters', body.counters, (_, { day }) =>
+    day !== undefined && (day.getTime() < 0 || day > at) ? { field: 'day', message: DAY_RULE } : null,
+  )
   checkTypes(c, ...body.counters.map(({ type }) => type))
-  const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
-  await changed(c, id, importCounts(isolate.changeDb, rows, { id, at: now }))
+  const rows = listed.map(({ day = null, ...row }) => ({ ...row, day }))
+  await changed(c, id, importCounts(isolate.changeDb, rows, { id, at }))
   return { imported: rows.length }
 })
 
@@ -271,7 +249,7 @@ const DAYS_RULE = `must be a list of up to ${MAX_REPAIRED_DAYS} days such as "20
 
 const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
   body: shortBody(4096, '{"dryRun":true}', () => ({
-    dryRun: described(v.optional(v.boolean('must be true or false'), false), 'Only report what is wrong.'),
+    dryRun: described(flag, 'Only report what is wrong.'),
     days: described(
       v.optional(v.pipe(v.array(dateField(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
       'Days of the type to rebuild from its counters: those that verification reports.',

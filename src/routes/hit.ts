@@ -13,7 +13,7 @@ import { isolateOf } from '../isolate.ts'
 import { described, operation, route, TYPE_DESCRIPTION, userAgent } from '../openapi/contract.ts'
 import { namedFields } from '../openapi/fields.ts'
 import { COUNTING } from '../openapi/problems.ts'
-import { strictObject } from '../schemas.ts'
+import { flag, strictObject } from '../schemas.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -40,7 +40,7 @@ const postHit = route('post', '/hit', 'anyone', {
       strictObject(
         {
           ...namedFields,
-          automated: described(v.optional(v.boolean('must be true or false'), false), AUTOMATED),
+          automated: described(flag, AUTOMATED),
         },
         'must be an object with type and key',
       ),

@@ -42,8 +42,6 @@ export const latest = endpoint<typeof setLatestContract>(setLatest, async (c, { 
   if (errors.length > 0) throw invalidRequest(errors)
   await counterOfKey(caller.isolate.addresses, type, file, 'file')
   const { changeDb } = caller.isolate
-  await changed(c, null, writeLatestFile(changeDb, counter, file, new Date()), {
-    advice: 'Send the same request again.',
-  })
+  await changed(c, null, writeLatestFile(changeDb, counter, file, new Date()), 'Send the same request again.')
   return { type: type.name, key, file: (await readLatestFile(changeDb, counter)) ?? file }
 })

@@ -38,5 +38,5 @@ export const readingsContract = () =>
 
 export const readings = endpoint<typeof readingsContract>(addReadings, async (c, { caller: { isolate }, body }) => {
   checkTypes(c, ...body.readings.map(({ type }) => type))
-  return changed(c, null, takeListedReadings(isolate, body.readings), { advice: SEND_AGAIN })
+  return changed(c, null, takeListedReadings(isolate, body.readings), SEND_AGAIN)
 })
