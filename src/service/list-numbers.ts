@@ -21,12 +21,15 @@ const MAX_COUNTED = 1_000
 /** The most keys in which a search looks for a text, in the order of the keys. */
 export const MAX_SEARCHED = 10_000
 
-/** For whom a list is read, and what was asked for. */
-export interface ListSource {
+/** What a page of numbers is asked for. `tz`: the visitor's time zone */
+export type AskedNumbers = Pick<View, 'period' | 'from' | 'to' | 'find' | 'by' | 'sort'> &
+  Partial<Pick<View, 'show'>> & { tz: string; skip: number; rows: number }
+
+/** How numbers are read: by whom, what was asked for, and when. `isPublic`: for a page that does not say how many keys there are */
+export interface Source {
   caller: Caller
-  asked: Pick<View, 'period' | 'find' | 'sort'> & { skip: number; rows: number }
+  asked: AskedNumbers
   now: Date
-  /** Whether for a public page, which does not say how many keys there are. */
   isPublic: boolean
 }
 
@@ -45,18 +48,14 @@ interface Shown {
   first: number
 }
 
-/**
- * The counters with the highest counts in the period, or of up to a thousand of them, those with the most visitors or the largest
- * change; in a search, of those whose keys contain a text, in any case. A prefix that the type lists finds only keys that begin with it.
- * @param listing those that `findListed` finds
- */
+/** A page of the counters that `findListed` finds, in the order that was asked for. */
 export async function readList(
-  source: ListSource,
+  source: Source,
   type: CounterType,
   also: CounterType | undefined,
   period: ChosenPeriod,
   reading: Promise<Shown>,
-  listing = findListed(source, type, period),
+  listing: Promise<Listed>,
 ) {
   const { caller, asked } = source
   const { sort, skip, rows: most } = asked
@@ -71,28 +70,24 @@ export async function readList(
   const order = sort !== '' || searched ? await sorted(source, found.counters, also, period, shown) : null
   const all = order?.counters ?? found.counters
   const counters = all.slice(skip, skip + most)
-  const listed = await listedRows(source, counters, also, period, shown)
+  const listed = await listedRows(source, type, counters, also, period, shown)
   // Rankings may be a minute old, counts are not.
   const rows = ranked ? listed.filter(({ count }) => count !== 0n) : listed
   if (ranked && sort === '') rows.sort((a, b) => descending(a.count, b.count))
-  const shownRows = rows.map(({ name, ...row }) => {
-    const page = pageOf(type.url, name)
-    return { key: name, ...(page !== null && { page }), ...row }
-  })
   return {
     of: of || null,
     ...(searched && order && { searched: { ...searched, found: all.length, sum: order.sum } }),
     more: more || all.length > skip + most,
     ranked,
-    counters: shownRows,
+    counters: rows,
   }
 }
 
 const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)
 
-/** The counters that have a count, in the order that was asked for, and the sum of their counts. */
+/** The counters that have a count, sorted, and the sum of their counts. */
 async function sorted(
-  source: ListSource,
+  source: Source,
   counters: readonly CounterAddress[],
   also: CounterType | undefined,
   period: ChosenPeriod,
@@ -121,7 +116,7 @@ async function sorted(
 }
 
 /** Counters that have a count in a period, from the highest one. */
-export async function largestOf(source: ListSource, counters: readonly CounterAddress[], period: ChosenPeriod) {
+export async function largestOf(source: Source, counters: readonly CounterAddress[], period: ChosenPeriod) {
   const byCount = { ...source, asked: { ...source.asked, sort: '' as const } }
   return (await sorted(byCount, counters, undefined, period, { spans: null, first: 0 })).counters
 }
@@ -129,9 +124,13 @@ export async function largestOf(source: ListSource, counters: readonly CounterAd
 const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
   counters.map(({ recordId }) => ({ recordType, recordId }))
 
-/** The counters among which the rows of a list are, in a search all that it finds. @throws {InvalidInput} if it is not valid for keys */
+/**
+ * The counters with the highest counts in the period, enough for a page; to sort otherwise, up to a thousand. In a search, all whose keys
+ * contain the text, in any case; of a prefix that the type lists, those that begin with it.
+ * @throws {InvalidInput} if it is not valid for keys
+ */
 export async function findListed(
-  { caller, asked: { find, period: name, sort, skip, rows } }: ListSource,
+  { caller, asked: { find, period: name, sort, skip, rows } }: Source,
   type: CounterType,
   period: ChosenPeriod,
 ): Promise<Listed> {
@@ -141,7 +140,6 @@ export async function findListed(
   // One less than the most of a ranking, which then says whether there are more.
   const limit = isSearch ? MAX_RANKED - 1 : sort === '' ? skip + rows : MAX_RANKED
   const inPeriod = name === 'all' ? null : selectionOf(period)
-  /** The first keys in their own order. */
   const list = async (prefix: string): Promise<Listed> => {
     const { counters, next } = await findCounters(caller.db, type, { prefix, after: null, limit })
     return { counters, more: next !== null, ranked: false }
@@ -180,9 +178,10 @@ function joined(first: readonly CounterAddress[], second: readonly CounterAddres
   return [...all.values()].slice(0, limit)
 }
 
-/** The counters as rows of a list, each with its visitors and its small chart. */
+/** The rows of counters, each with its visitors and its small chart. */
 async function listedRows(
-  source: ListSource,
+  source: Source,
+  type: CounterType,
   counters: readonly CounterAddress[],
   also: CounterType | undefined,
   period: ChosenPeriod,
@@ -204,8 +203,11 @@ async function listedRows(
   ])
   return rows.map(({ count, isRolled, sums, charts }, index) => {
     const [whole = 0n, compared = null, before = null, earlier = null] = sums
+    const { name } = counters[index]!
+    const page = pageOf(type.url, name)
     return {
-      name: counters[index]!.name,
+      key: name,
+      ...(page !== null && { page }),
       count,
       whole,
       compared,
@@ -220,7 +222,7 @@ async function listedRows(
 
 /** Counts a period of each counter, with what is pending. `isRolled`: without, because there was too much of it to add up */
 async function countRows(
-  { caller, asked, now }: ListSource,
+  { caller, asked, now }: Source,
   counters: readonly CounterPlace[],
   period: ChosenPeriod,
   { sums = [], charts = [] }: { sums?: Selection[]; charts?: Selection[] } = {},

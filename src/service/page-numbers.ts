@@ -7,23 +7,13 @@ import { countIn, type Reading, readCounters } from '../counters/read/read-count
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../counters/read/read-sum.ts'
 import { findCounters, searchedPrefix } from '../counters/read/search.ts'
 import type { Executor } from '../database/database.ts'
-import type { View } from '../periods.ts'
 import { type ChosenPeriod, chosenPeriod, wholeDays } from './chosen-period.ts'
 import { firstHour } from './history.ts'
-import { findListed, type Listed, type ListSource, largestOf, readList } from './list-numbers.ts'
+import { type AskedNumbers, findListed, type Listed, largestOf, readList, type Source } from './list-numbers.ts'
 import { counterOfKey } from './named-counters.ts'
 import { type KeyPart, MAX_PARTS, partsByKey } from './parts-by-key.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
 import { unlessTooMany } from './ranking.ts'
-
-/** What a page of numbers is asked for. `tz`: the visitor's time zone */
-export type AskedNumbers = Omit<View, 'show' | 'page' | 'share' | 'of'> &
-  Partial<Pick<View, 'show'>> & { tz: string; skip: number; rows: number }
-
-/** How numbers are read: by whom, what was asked for, and when. */
-interface Source extends ListSource {
-  asked: AskedNumbers
-}
 
 /** @throws {InvalidInput} if the period or the time zone is not valid */
 function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
@@ -52,21 +42,15 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
   const shown = reading.then(({ own, other }) => {
     return { spans: own.history.compared.spans, first: firstUnit(source, own.history, other?.history) }
   })
-  const [{ of, own, other }, list] = await Promise.all([
-    reading,
-    readList(source, type, shownCompanion(type, types, 'counter'), ofList, shown, listing),
-    listing,
-  ])
+  const also = shownCompanion(type, types, 'counter')
+  const [{ of, own, other }, list] = await Promise.all([reading, readList(source, type, also, ofList, shown, listing)])
   const prefix = 'name' in of ? of.name : ''
   return { ...shownNumbers(source, period, own, other), prefix: prefix || null, isOfType: isOfType(of), list }
 }
 
 const isOfType = (of: SummedKeys) => 'name' in of && of.name === ''
 
-/**
- * The numbers of what a page adds up, and of the same keys in the type beside it.
- * @param asked a prefix, or what a search finds. If that is too much to be added up, the page adds up all counters of the type
- */
+/** The numbers of a prefix, or of what a search finds; of the whole type if that is too much. `other`: of the same keys in `also` */
 async function readSums(
   source: Source,
   type: CounterType,
@@ -88,7 +72,7 @@ async function readSums(
   return { of, own, other }
 }
 
-/** The keys with the highest counts in a period, of those that a page adds up: one after another in its chart. */
+/** The keys with the highest counts in a period, of those that a page adds up. */
 async function largestKeys(source: Source, type: CounterType, of: SummedKeys, period: ChosenPeriod) {
   if ('found' in of) return (await largestOf(source, of.found, period)).slice(0, MAX_PARTS)
   const asked = { ...source.asked, find: of.name, sort: '', skip: 0, rows: MAX_PARTS } as const
@@ -98,9 +82,8 @@ async function largestKeys(source: Source, type: CounterType, of: SummedKeys, pe
 /** The same keys in another type; `undefined`: it does not list the prefix, or has other keys. */
 function sameKeys(of: SummedKeys, { recordType, prefixes, visitorsOf }: CounterType): SummedKeys | undefined {
   if ('name' in of) return of.name === '' || prefixes.includes(of.name) ? { ...of, recordType } : undefined
-  return visitorsOf === 'page'
-    ? { recordType, found: of.found.map((counter) => ({ ...counter, recordType })) }
-    : undefined
+  if (visitorsOf !== 'page') return undefined
+  return { recordType, found: of.found.map((counter) => ({ ...counter, recordType })) }
 }
 
 async function areFew({ caller: { db } }: Source, of: SummedKeys, { range }: ChosenPeriod): Promise<boolean> {
@@ -110,7 +93,7 @@ async function areFew({ caller: { db } }: Source, of: SummedKeys, { range }: Cho
   return (await unlessTooMany(checkKeys(db, of, { rows }).then(() => true))) ?? false
 }
 
-/** The numbers of a sum, whose keys were checked before. @param keys those whose parts of it are read, too */
+/** The numbers of a sum, whose keys `areFew`. @param keys those whose parts are read, too */
 async function readSumNumbers(
   source: Source,
   of: SummedKeys,
