@@ -61,10 +61,7 @@ export function rollUpNow(isolate: Isolate, at: Date): Promise<RollUpSummary> {
 }
 
 /** The database of the settings. While they name none, every statement is refused, and the error says why. */
-export function openConfigured(
-  { config: { databaseUrl: url, ranges }, mistakes }: Settings,
-  deadlineMs: number,
-): Database {
+export function openConfigured({ config: { databaseUrl: url, ranges }, mistakes }: Settings, deadlineMs: number) {
   if (url !== null) return openDatabase({ url, deadlineMs, ranges })
   const refuse = async () => {
     throw new DatabaseFailure({ kind: 'credentials', retry: false, applied: 'no' }, new ConfigurationError(mistakes))

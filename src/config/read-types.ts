@@ -85,11 +85,7 @@ interface UnlinkedType {
  * type that was left out for its own mistakes is only left out.
  * @param declared the names of all types
  */
-function linkTypes(
-  read: ReadonlyMap<string, UnlinkedType>,
-  declared: ReadonlySet<string>,
-  mistakes: FieldError[],
-): void {
+function linkTypes(read: ReadonlyMap<string, UnlinkedType>, declared: ReadonlySet<string>, mistakes: FieldError[]) {
   const all = [...read.values()]
   const isNamed = ({ type: { name } }: UnlinkedType) => all.some(({ names }) => names.also === name)
   const chainOf = ({ names }: UnlinkedType, chain: UnlinkedType[] = []): UnlinkedType[] => {

@@ -125,11 +125,7 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
  * @throws {InvalidInput} of field `prefix`
  * @throws {Problem} 403
  */
-export async function askedPrefix(
-  c: Context<AppEnv>,
-  type: CounterType,
-  asked: string | undefined,
-): Promise<string | null> {
+export async function askedPrefix(c: Context<AppEnv>, type: CounterType, asked: string | undefined) {
   const prefix = spelledPrefix(type, asked)
   if (prefix === null || type.prefixes.includes(prefix)) return prefix
   if (!(await isAuthorized(c))) return listedPrefix(type, asked)

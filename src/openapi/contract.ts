@@ -95,11 +95,8 @@ export function operation<const R extends Route, const M extends Exactly<M, Omit
 }
 
 /** A copy of a schema with a description, or with other members of the OpenAPI document. */
-export function described<Schema extends v.GenericSchema>(
-  schema: Schema,
-  as: string | Record<string, unknown>,
-): Schema {
-  return v.pipe(schema, v.metadata(typeof as === 'string' ? { description: as } : as)) as never
+export function described<Schema extends v.GenericSchema>(schema: Schema, as: string | Record<string, unknown>) {
+  return v.pipe(schema, v.metadata(typeof as === 'string' ? { description: as } : as)) as unknown as Schema
 }
 
 /** An object in a response with a name in the OpenAPI document. */

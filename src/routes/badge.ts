@@ -243,12 +243,7 @@ function refused(c: Context<AppEnv>, problem: Problem): Response {
 }
 
 /** Counts a visit, and then reads the count. Proxies send no origin, so none is needed. Never fails. */
-async function countAndRead(
-  c: Context<AppEnv>,
-  type: CounterType,
-  counter: CounterAddress,
-  query: SvgQuery,
-): Promise<typeof LATE> {
+async function countAndRead(c: Context<AppEnv>, type: CounterType, counter: CounterAddress, query: SvgQuery) {
   let said: string | undefined
   let count: bigint | null = null
   try {

@@ -117,10 +117,7 @@ function earlierBy(zone: TimeZone, dateBefore: (date: number) => number): (at: n
  * @returns `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: the
  *   period has no predecessor
  */
-export function comparedSpans(
-  { earlier, from, to, range: { zone } }: ChosenPeriod,
-  now: number,
-): { byHour: Comparison; byDay: Comparison; cutDays: number[] } | null {
+export function comparedSpans({ earlier, from, to, range: { zone } }: ChosenPeriod, now: number) {
   if (earlier === null) return null
   const upTo = (end: number): Comparison => ({
     current: spanOf(zone, from, end),

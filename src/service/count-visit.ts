@@ -168,11 +168,7 @@ async function countAdmitted(caller: Caller, visit: Visit, window: number, named
 const SITE_KEY = 'site'
 
 /** The counters of a type named in `also` in which the visit of a counter counts. */
-async function countersOfVisit(
-  addresses: AddressCache,
-  type: CounterType,
-  counter: CounterAddress,
-): Promise<readonly CounterAddress[]> {
+async function countersOfVisit(addresses: AddressCache, type: CounterType, counter: CounterAddress) {
   const { recordType, visitorsOf, prefixes } = type
   // The same record id, so both rows are in one range and in one statement.
   if (visitorsOf === 'page') return [{ ...counter, recordType }]

@@ -33,12 +33,7 @@ export function countingError(type: CounterType | undefined): FieldError | null 
  * @param field the name of the key in the request
  * @throws {InvalidInput}
  */
-export async function counterOfKey(
-  addresses: AddressCache,
-  type: CounterType,
-  key: string,
-  field = 'key',
-): Promise<CounterAddress> {
+export async function counterOfKey(addresses: AddressCache, type: CounterType, key: string, field = 'key') {
   try {
     return await addresses.find(type, key)
   } catch (error) {

@@ -242,11 +242,7 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
  * The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site.
  * @param types those that the page may show
  */
-export function shownCompanion(
-  { also }: CounterType,
-  types: readonly CounterType[],
-  of: 'counter' | 'type',
-): CounterType | undefined {
+export function shownCompanion({ also }: CounterType, types: readonly CounterType[], of: 'counter' | 'type') {
   const shown = also.filter((type) => types.includes(type))
   const ofSite = of === 'type' ? shown.find(({ visitorsOf }) => visitorsOf === 'site') : undefined
   return ofSite ?? shown.find(({ visitorsOf }) => visitorsOf === 'page')

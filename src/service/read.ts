@@ -13,11 +13,7 @@ const KEPT_MS = 10_000
  * Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`.
  * @param which of all time, or what was counted in a period, with what is pending
  */
-export async function readCounters(
-  caller: Caller,
-  counters: readonly CounterAddress[],
-  which: WhichSum = 'exact',
-): Promise<{ readings: Reading[]; maxAge: number | null }> {
+export async function readCounters(caller: Caller, counters: readonly CounterAddress[], which: WhichSum = 'exact') {
   const { isolate, waitUntil } = caller
   if (which !== 'rolled') {
     const most = (await caller.hasToken()) ? MAX_PENDING : mostPublicPending(counters.length)
@@ -48,11 +44,7 @@ interface Kept<Value> {
  * Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds.
  * @param question `null`: it takes few rows, and is not kept
  */
-export async function readKept<Value>(
-  caller: Caller,
-  question: Question | null,
-  read: () => Promise<Value>,
-): Promise<Kept<Value>> {
+export async function readKept<Value>(caller: Caller, question: Question | null, read: () => Promise<Value>) {
   if (question === null || (await caller.hasToken())) return { value: await read(), asOf: null }
   return readForAll(caller, question, KEPT_MS, read)
 }
