@@ -137,10 +137,7 @@ function failed(error: Error, c: Context<AppEnv>): Response | Promise<Response> 
   return troubleResponse(c, reported(c, error))
 }
 
-/**
- * The hot path, in a separate app: Hono composes a route with every matching middleware of its app and awaits each of them, but
- * calls a route without middleware directly (bench/README.md).
- */
+/** The hot path, in a separate app: Hono awaits each matching middleware, but calls a route without any directly (bench/README.md). */
 const hot = new Hono<AppEnv>({
   getPath: (request, options) => getPath(request).slice(basePathOf(options?.env ?? {}).length),
 })

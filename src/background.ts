@@ -23,11 +23,7 @@ const EXPRESSIONS = `"${ROLL_UP_CRON}" rolls up, "${PRUNING_CRON}" prunes`
 /** Runs a task. If it fails, that is logged, the result is `null`, and the next tasks run nevertheless: other tables must not grow. */
 type Attempt = <Result>(task: string, work: () => Promise<Result>) => Promise<Result | null>
 
-/**
- * Runs the tasks of a cron expression and logs them.
- * @param at the scheduled time of the run
- * @throws {Error} for an unknown expression, and what the first failed task throws: the platform then records a failure
- */
+/** Runs the tasks of a cron expression. @throws {Error} for an unknown one, and of the first failed task: the platform records a failure */
 export async function runScheduled(bindings: Bindings, cron: string, at: Date): Promise<void> {
   const isolate = isolateOf(bindings)
   const errors: unknown[] = []

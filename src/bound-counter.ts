@@ -80,10 +80,7 @@ export type CounterPeriods = { type: string; key: string } & HistoryAnswer
 
 /** A counter without HTTP, for all types. Counts are bigints: numbers round beyond 2^53. */
 export interface BoundCounter {
-  /**
-   * Adds to one counter, even if nobody awaits it. `queued`: the database is unavailable, and it will be counted later.
-   * @param options `by`: the number to add, which may be negative; 1 by default
-   */
+  /** Adds `by`, by default 1, to one counter, even if nobody awaits it. `queued`: the database is unavailable; it will be counted later. */
   increment(
     type: string,
     key: string,
@@ -108,10 +105,7 @@ export interface BoundCounter {
   history(type: string, key: string, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
 }
 
-/**
- * Binds a counter to one event of the Worker.
- * @param ctx continues counting after the event has ended
- */
+/** Binds a counter to one event of the Worker. @param ctx continues counting after the event has ended */
 export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter {
   const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
   const outcome = async <Answer extends object>(call: string, work: (isolate: Isolate) => Promise<Answer>) => {

@@ -33,10 +33,7 @@ export interface View {
   sort: '' | 'also' | 'change'
   /** The page of the list, from 1; 0: only its first rows. */
   page: number
-  /**
-   * Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both; or its counts by
-   * key, or added up from the beginning of the period.
-   */
+  /** What the chart shows: the counts of the type, of the other type, or of both; or its counts by key, or added up. */
   show: '' | 'also' | 'both' | 'keys' | 'cumulative'
   /** What the page offers to share, if anything: a total, or the counter of a key. */
   share: '' | 'total' | 'key'

@@ -61,10 +61,7 @@ export const MESSAGES: v.Config<v.BaseIssue<unknown>> = {
 export const parseInput = <Schema extends v.GenericSchema>(schema: Schema, input: unknown) =>
   v.safeParse(schema, Array.isArray(input) ? null : input, MESSAGES)
 
-/**
- * Lists the errors that a schema found, by field, in the order of the schema.
- * @param root the name of the whole input, for errors that belong to no field of it
- */
+/** The errors that a schema found, in its order. @param root the name of the whole input, for errors that belong to no field */
 export function fieldErrors(issues: readonly v.BaseIssue<unknown>[], root: string): FieldError[] {
   return issues.map(({ path = [], expected, message }) => {
     const keys = path.map(({ key }) => String(key))

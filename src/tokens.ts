@@ -33,9 +33,8 @@ export function includes(scope: Scope, needed: Scope): boolean {
 }
 
 /**
- * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Mistakes
- * never repeat any part of a line: it may be a token.
- * @param isType whether a type is configured
+ * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Mistakes never
+ * repeat any part of a line: it may be a token.
  */
 export function readTokens(text: string, isType: (name: string) => boolean, mistakes: FieldError[]): Token[] {
   const tokens: Token[] = []
@@ -90,10 +89,8 @@ export class TokenList {
   }
 
   /**
-   * The token with a value.
-   * @param network where it comes from. Accepted tokens are remembered by network: otherwise, once the owner has used theirs, a right
-   *   guess would pass the limit
-   * @param checkAttempt called before the value is compared with the owner's token, which people may have made up
+   * The token with a value. Accepted ones are remembered by network: else, once the owner has used theirs, a right guess would pass the
+   * limit. @param checkAttempt called before the value is compared with the owner's token, which people may have made up
    */
   async find(value: string, network: string, checkAttempt: () => Promise<void>): Promise<Token | undefined> {
     const id = `${network} ${value}`

@@ -130,10 +130,9 @@ function unknownOptions({ [OPTIONS]: options }: Bindings): FieldError[] {
 const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
 
 /**
- * Reads, checks and types the settings, and fills in defaults. It never throws: a wrong setting must not stop what it does not
- * concern. A type with a mistake in what it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its
- * default, and what has none is `null`. But a default that replaces an invalid value never causes deletion.
- * @returns the configuration, and what is wrong: the setting, and the fix
+ * Reads and checks the settings. It never throws: a wrong setting must not stop what it does not concern. A type with a mistake in what
+ * it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none is `null`. But a
+ * default that replaces an invalid value never causes deletion. `mistakes`: what is wrong, and the fix
  */
 export function readConfig(bindings: Bindings) {
   const misspelt = unknownOptions(bindings)

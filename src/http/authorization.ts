@@ -44,8 +44,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
 }
 
 /**
- * Finds the token with a value. Limits each network's attempts at the owner's token.
- * @throws {Problem} 429
+ * Finds the token with a value. Limits each network's attempts at the owner's token. @throws {Problem} 429
  * @throws {ConfigurationError} if it is no other token, and the owner's is missing, malformed, or too short
  */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
@@ -120,11 +119,7 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
   return authorized
 }
 
-/**
- * The requested prefix, in the spelling that is counted; `null` if there is none. Without a token, the type must list it.
- * @throws {InvalidInput} of field `prefix`
- * @throws {Problem} 403
- */
+/** `spelledPrefix`; without a token, the type must list it. @throws {InvalidInput} of field `prefix` @throws {Problem} 403 */
 export async function askedPrefix(c: Context<AppEnv>, type: CounterType, asked: string | undefined) {
   const prefix = spelledPrefix(type, asked)
   if (prefix === null || type.prefixes.includes(prefix)) return prefix

@@ -31,7 +31,6 @@ import { SEND_AGAIN } from '../service/take-listed-readings.ts'
 
 /**
  * Waits for a change of counters. It is `repeated` if an earlier request with the same key made it.
- * @param id the hash of the request's idempotency key
  * @param advice what to do if the outcome of a request without a key is unknown
  * @throws {Problem} that says whether anything was changed
  */

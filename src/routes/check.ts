@@ -25,8 +25,8 @@ const checkQuery = () => ({
 })
 
 /**
- * A page with which a browser learns whether its hits count. Anybody may open it: nothing is counted or stored, a check says no
- * more than a hit, and it uses up the same rate limit. It has no contract: it changes with the page.
+ * A page with which a browser learns whether its hits count. Anybody may open it: a check says no more than a hit, and uses up the same
+ * rate limit. It has no contract: it changes with the page.
  */
 export const check = (app: HonoApp) =>
   app
@@ -49,10 +49,7 @@ interface HitCheck {
   says: string[]
 }
 
-/**
- * Checks whether a hit would count, as `checkVisit` does. Without a page, neither its origin nor its key is checked.
- * @throws {Problem | InvalidInput} if it could not be counted at all
- */
+/** Checks whether a hit would count. Without a page, neither origin nor key is checked. @throws {Problem | InvalidInput} */
 async function checkHit(
   c: Context<AppEnv>,
   { type: name, page: typed, automated }: ParametersOf<typeof checkQuery>,

@@ -35,9 +35,8 @@ export interface Comparison {
 /**
  * Finds a period and its predecessor: the fewest whole weeks earlier that are as long, so that the same days of the week are compared.
  * Months are compared with those of the year before.
- * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20; `by`: units other than
- *   the period's own. A period by hours has no others, and neither has all time, which has too many days
- * @throws {InvalidInput} of field `from`, `to` or `tz`
+ * @param asked `from` and `to`: the first and the last day of a custom period; `by`: units other than the period's own, for all but
+ *   periods by hours and all time @throws {InvalidInput} of field `from`, `to` or `tz`
  */
 export function chosenPeriod(
   asked: {
@@ -114,8 +113,7 @@ function earlierBy(zone: TimeZone, dateBefore: (date: number) => number): (at: n
 
 /**
  * The two spans to compare: a finished period and its predecessor; of a running one, up to its last full hour, and the same part.
- * @returns `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: the
- *   period has no predecessor
+ * `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: no predecessor
  */
 export function comparedSpans({ earlier, from, to, range: { zone } }: ChosenPeriod, now: number) {
   if (earlier === null) return null

@@ -53,8 +53,7 @@ const ADVICE = 'Do not retry a view.'
 
 /**
  * Counts a visit, once per visitor and window, and in the types of `also` with it. Continues if the client hangs up.
- * @returns the outcome, as `X-Hit` says it
- * @throws {Problem | DatabaseFailure}
+ * @returns the outcome, as `X-Hit` says it @throws {Problem | DatabaseFailure}
  */
 export async function countVisit(caller: Caller, received: Visit): Promise<string> {
   const { isolate, waitUntil } = caller
@@ -75,10 +74,9 @@ export async function countVisit(caller: Caller, received: Visit): Promise<strin
 }
 
 /**
- * What would become of a visit: the checks of `countVisit` without `duplicate`. Counts, creates and remembers nothing, but uses up
- * the rate limit as a visit does, so that strangers can cost no more with it.
+ * The checks of `countVisit` but for `duplicate`. Counts, creates and remembers nothing, but uses up the rate limit, so that strangers can
+ * cost no more with it. @throws {Problem} if the database is unavailable and there is no queue
  * @returns the value of `X-Hit`, and the type in which the visit would count: perhaps the type's `bots`
- * @throws {Problem} if the database is unavailable and there is no queue
  */
 export async function checkVisit(caller: Caller, received: Visit): Promise<{ said: string; type: CounterType }> {
   const { db, isolate } = caller
@@ -95,10 +93,7 @@ export async function checkVisit(caller: Caller, received: Visit): Promise<{ sai
   }
 }
 
-/**
- * The visit, in the type's `bots` if a bot sent it, or why it does not count, by its request, in the order of the checks.
- * `rate`, `key` and `duplicate` follow.
- */
+/** The visit, in `bots` if a bot sent it, or the first reason in its request against counting. `rate`, `key` and `duplicate` follow. */
 function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visit | HitReason {
   const { type, visitor, purpose, automated = false } = visit
   const { ownNetworks } = config
@@ -138,10 +133,7 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
   return !mayBeNew && newKeys.wasAllowed(id) && (await keys.admits(counter, { waitUntil }))
 }
 
-/**
- * @param window seconds within which a visitor counts once; 0: every time
- * @param named whether its counters have names, or the queue's consumer makes sure of them
- */
+/** @param window as `windowOf` @param named whether its counters have names, or the queue's consumer makes sure of them */
 async function countAdmitted(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
   const { type, counter, answerReady = false } = visit
   const { visitors, addresses } = caller.isolate

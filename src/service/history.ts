@@ -82,10 +82,7 @@ export type ChartPeriod = keyof typeof CHART_PERIODS
 /** Milliseconds for which everybody gets the same chart. */
 const CHART_KEPT_MS = 60_000
 
-/**
- * The counts of a chart, which all callers share for a minute: of a counter, or of a type or prefix as of the last roll-up.
- * @returns `starts`: when each day or month begins, in milliseconds since 1970 @throws {TooManyKeys}
- */
+/** The counts of a chart, which all callers share for a minute; of a type or prefix, as of the last roll-up. @throws {TooManyKeys} */
 export async function chartHistory(
   caller: Caller,
   { recordType }: CounterType,

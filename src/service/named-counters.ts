@@ -28,11 +28,7 @@ export function countingError(type: CounterType | undefined): FieldError | null 
   return { field: 'type', message: 'takes readings only: send them to POST /v1/readings' }
 }
 
-/**
- * The counter of a key.
- * @param field the name of the key in the request
- * @throws {InvalidInput}
- */
+/** The counter of a key. @param field the name of the key in the request @throws {InvalidInput} */
 export async function counterOfKey(addresses: AddressCache, type: CounterType, key: string, field = 'key') {
   try {
     return await addresses.find(type, key)
@@ -42,10 +38,9 @@ export async function counterOfKey(addresses: AddressCache, type: CounterType, k
 }
 
 /**
- * The entries of a list in a body with their counters, in its order.
+ * The entries of a list in a body with their counters. @throws {Problem} 422 with all errors of the list
  * @param list the name of the list, for error messages
  * @param check finds another error in an entry, whose type is `undefined` if it is not configured
- * @throws {Problem} 422 with all errors of the list
  */
 export async function listedCounters<Entry extends { type: string; key: string }>(
   isolate: Isolate,

@@ -29,8 +29,7 @@ const FIGURE_ROWS = 120
 
 /**
  * The numbers of a type's page, pending counts included; in a search, of the keys that it finds, if they are few enough.
- * @param types those that the visitor may see: one of them may count the same visits in another way
- * @throws {InvalidInput} if the period, the time zone or the search is not valid
+ * @param types those that the visitor may see @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
 export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
   const [period, name] = [periodOf(source, source.asked.by), searchedPrefix(type, source.asked.find)]
@@ -238,10 +237,7 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
   }
 }
 
-/**
- * The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site.
- * @param types those that the page may show
- */
+/** The type whose figures a page shows beside a type: visitors of a page, or of the whole site. @param types those that it may show */
 export function shownCompanion({ also }: CounterType, types: readonly CounterType[], of: 'counter' | 'type') {
   const shown = also.filter((type) => types.includes(type))
   const ofSite = of === 'type' ? shown.find(({ visitorsOf }) => visitorsOf === 'site') : undefined

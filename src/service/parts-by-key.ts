@@ -12,10 +12,7 @@ export interface KeyPart {
 
 const sumOf = (counts: readonly bigint[]) => counts.reduce((sum, count) => sum + count, 0n)
 
-/**
- * The parts that add up to the units of a sum: keys, from the largest, and all others. What has no counts in the period is left out.
- * @param parts the counts of the keys, by unit
- */
+/** The parts that add up to a sum: keys, from the largest, and all others, without those that have no counts. @param parts by unit */
 export function partsByKey(
   { units, parts }: { units: readonly Unit[]; parts: readonly (readonly bigint[])[] },
   keys: readonly CounterAddress[],

@@ -37,8 +37,8 @@ export interface Unit {
 export type HistoryReader = (selections: readonly Selection[], between: Times) => Promise<HistoryRows>
 
 /**
- * Counts periods and what is compared of them, and reads the units and adjustments of the last one, all from one snapshot. Pending
- * counts belong to now. `parts`: the counts of the keys that were read with it, by unit.
+ * Counts periods and what is compared of them, and reads the units, parts and adjustments of the last one, all from one snapshot. Pending
+ * counts belong to now.
  */
 export async function readPeriods(read: HistoryReader, periods: readonly ChosenPeriod[], now: number) {
   const shown = periods.at(-1)!

@@ -126,10 +126,7 @@ const REFUSALS: Record<ChangeRefusal, string> = {
   too_many_pending: `The counter has too many pending slots: a change takes at most ${MAX_TAKEN_SLOTS}.`,
 }
 
-/**
- * Turns any error into a problem. Only messages written for clients leave the Worker.
- * @param advice for a request that changes something: what to do if the outcome is unknown
- */
+/** The problem of any error. Only messages written for clients leave the Worker. @param advice for changes whose outcome is unknown */
 export function problemOf(error: unknown, advice?: string): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidInput) return invalidRequest([{ field: error.field, message: error.message }])

@@ -9,10 +9,7 @@ import type { Caller } from './caller.ts'
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
 
-/**
- * Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`.
- * @param which of all time, or what was counted in a period, with what is pending
- */
+/** Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`. */
 export async function readCounters(caller: Caller, counters: readonly CounterAddress[], which: WhichSum = 'exact') {
   const { isolate, waitUntil } = caller
   if (which !== 'rolled') {
@@ -40,10 +37,7 @@ interface Kept<Value> {
   asOf: string | null
 }
 
-/**
- * Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds.
- * @param question `null`: it takes few rows, and is not kept
- */
+/** Reads what takes many rows. Without a token, callers share the answer for ten seconds, unless the question is `null`. */
 export async function readKept<Value>(caller: Caller, question: Question | null, read: () => Promise<Value>) {
   if (question === null || (await caller.hasToken())) return { value: await read(), asOf: null }
   return readForAll(caller, question, KEPT_MS, read)

@@ -25,10 +25,8 @@ export const ownTypes = (types: readonly CounterType[]) =>
   types.filter((type) => !types.some(({ also }) => also.includes(type)))
 
 /**
- * The numbers of the page to begin with: a row for each type, and of the first type that has counted, what rises and falls, the best
- * day and the next round number.
- * @param tz the visitor's time zone
- * @param types those that the visitor may see
+ * The numbers of the first page: a row for each type, and of the first type that has counted, what rises and falls, the best day and the
+ * next round number. @param tz the visitor's time zone @param types those that the visitor may see
  */
 export async function startNumbers(caller: Caller, tz: string, now: Date, types: readonly CounterType[]) {
   const zone = knownTimeZone(tz)

@@ -24,7 +24,6 @@ export const SEND_AGAIN = 'Send the same readings again: those that were taken a
 
 /**
  * Takes readings, each by itself, range by range. After a failure, those of some ranges may have been taken.
- * @returns `taken`: how many; `added`: by how much they changed the counts
  * @throws {Problem} 422 if a type or a key is wrong; nothing was changed @throws what `takeReadings` throws
  */
 export async function takeListedReadings(isolate: Isolate, readings: readonly ListedReading[]) {
