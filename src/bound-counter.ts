@@ -16,7 +16,7 @@ import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
-import { counterHistory, type HistoryAnswer } from './service/history.ts'
+import { counterHistoryAnswer } from './service/history.ts'
 import {
   counterOfKey,
   countingError,
@@ -26,7 +26,7 @@ import {
   typeNamed,
 } from './service/named-counters.ts'
 import { invalidRequest, problemOf } from './service/problem.ts'
-import { counterAnswer, readCounters, readSum, totalAnswer } from './service/read.ts'
+import { counterAnswer, countersAnswer, totalAnswer } from './service/read.ts'
 import {
   type ListedReading,
   type RefusedReading,
@@ -38,6 +38,8 @@ const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly 
 
 /** The result of a call. Nothing is thrown: an error is data, as in the HTTP API. */
 export type Outcome<Answer> = ({ ok: true } & Answer) | ({ ok: false } & ProblemReport)
+
+type AnswerOf<Read extends (...args: never[]) => Promise<{ answer: object }>> = Awaited<ReturnType<Read>>['answer']
 
 export interface ListedIncrement {
   type: string
@@ -57,7 +59,7 @@ export interface ReadCall {
 }
 
 /** `count` is `total + pending`. `pending` is `null` if `consistency` is `rolled`, which it also is while very much is pending. */
-export type CounterReading = ReturnType<typeof counterAnswer>
+export type CounterReading = AnswerOf<typeof counterAnswer>
 
 /** A counter without HTTP, for all types. Counts are bigints: numbers round beyond 2^53. */
 export interface BoundCounter {
@@ -81,13 +83,13 @@ export interface BoundCounter {
   /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
   readMany(type: string, keys: readonly string[], options?: ReadCall): Promise<Outcome<{ counters: CounterReading[] }>>
   /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
-  total(type: string, options?: ReadCall & { prefix?: string }): Promise<Outcome<ReturnType<typeof totalAnswer>>>
+  total(type: string, options?: ReadCall & { prefix?: string }): Promise<Outcome<AnswerOf<typeof totalAnswer>>>
   /** Reads the counts by hour, day, week or month. `start`, `from` and `to` are clock times in the time zone, with offset. */
   history(
     type: string,
     key: string,
     range?: { by?: HistoryUnit; from?: string; to?: string; tz?: string },
-  ): Promise<Outcome<{ type: string; key: string } & HistoryAnswer>>
+  ): Promise<Outcome<AnswerOf<typeof counterHistoryAnswer>>>
 }
 
 /** Binds a counter to one event of the Worker. @param ctx continues counting after the event has ended */
@@ -116,10 +118,10 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     const key = idempotencyKey === undefined ? undefined : await hashOfKey(idempotencyKey, 'count')
     return (await addToCounters(caller, increments, { key, advice: CALL_AGAIN })) === 'queued'
   }
-  const find = async ({ isolate }: Caller, given: { type: string; key: string; by?: number | undefined }) => {
-    const { type, key, by } = check(increment, given)
-    const of = typeNamed(isolate, type)
-    return { of, key, by, counter: await counterOfKey(isolate.addresses, of, key) }
+  const find = async (caller: Caller, given: { type: string; key: string; by?: number | undefined }) => {
+    const { key, by, ...named } = check(increment, given)
+    const type = typeNamed(caller.isolate, named.type)
+    return { caller, type, key, by, counter: await counterOfKey(caller.isolate.addresses, type, key) }
   }
 
   return {
@@ -127,10 +129,10 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
       counting('increment', async (caller) => {
         const { by, ...options } = given ?? {}
         const found = await find(caller, { type, key, by })
-        const wrong = countingError(found.of)
+        const wrong = countingError(found.type)
         if (wrong !== null) throw invalidRequest([wrong])
         const queued = await count(caller, [{ counter: found.counter, by: BigInt(found.by) }], options)
-        return { type: found.of.name, key: found.key, added: found.by, queued }
+        return { type: found.type.name, key: found.key, added: found.by, queued }
       }),
 
     incrementMany: (given, options) =>
@@ -151,37 +153,27 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     read: (type, key, options = {}) =>
       call('read', async (caller) => {
         const { consistency } = checkParameters(counterQuery, { ...options })
-        const found = await find(caller, { type, key })
-        const { readings } = await readCounters(caller, [found.counter], consistency)
-        return counterAnswer(found.of, found.key, readings[0]!)
+        return (await counterAnswer(await find(caller, { type, key }), consistency)).answer
       }),
 
     readMany: (type, keys, options = {}) =>
       call('readMany', async (caller) => {
         const of = typeNamed(caller.isolate, type)
-        const asked = checkParameters(countersQuery, { ...options, key: keys })
-        const counters = await Promise.all(
-          asked.key.map((key, index) => counterOfKey(caller.isolate.addresses, of, key, `key.${index}`)),
-        )
-        const { readings } = await readCounters(caller, counters, asked.consistency)
-        return { counters: readings.map((reading, index) => counterAnswer(of, asked.key[index]!, reading)) }
+        const { key, consistency } = checkParameters(countersQuery, { ...options, key: keys })
+        return (await countersAnswer(caller, of, key, consistency)).answer
       }),
 
     total: (type, options = {}) =>
       call('total', async (caller) => {
         const asked = checkParameters(totalQuery, { ...options })
         const of = typeNamed(caller.isolate, type)
-        const prefix = spelledPrefix(of, asked.prefix)
-        const { reading, asOf } = await readSum(caller, of, prefix, asked.consistency)
-        return totalAnswer(of, prefix, reading, asOf)
+        return (await totalAnswer(caller, of, spelledPrefix(of, asked.prefix), asked.consistency)).answer
       }),
 
     history: (type, key, range = {}) =>
       call('history', async (caller) => {
         const query = checkParameters(historyQuery, { ...range })
-        const found = await find(caller, { type, key })
-        const { history } = await counterHistory(caller, found.counter, query)
-        return { type: found.of.name, key: found.key, ...history }
+        return (await counterHistoryAnswer(await find(caller, { type, key }), query)).answer
       }),
   }
 }

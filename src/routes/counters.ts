@@ -15,9 +15,8 @@ import {
   totalQuery,
 } from '../openapi/fields.ts'
 import { DATABASE, READING } from '../openapi/problems.ts'
-import { counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
-import { counterOfKey } from '../service/named-counters.ts'
-import { counterAnswer, readCounters, readSum, totalAnswer } from '../service/read.ts'
+import { counterHistoryAnswer, typeHistoryAnswer } from '../service/history.ts'
+import { counterAnswer, countersAnswer, totalAnswer } from '../service/read.ts'
 
 const figures = (countMeans: string) => ({
   count: described(count, countMeans),
@@ -58,18 +57,13 @@ export const readManyContract = () =>
     problems: READING,
   })
 
-export const counter = publicReading<typeof readContract>(read, async (_, { caller, type, key, counter, query }) => {
-  const { readings, maxAge } = await readCounters(caller, [counter], query.consistency)
-  return { answer: counterAnswer(type, key, readings[0]!), maxAge }
-})
+export const counter = publicReading<typeof readContract>(read, (_, { query, ...asked }) =>
+  counterAnswer(asked, query.consistency),
+)
 
-export const counters = publicReading<typeof readManyContract>(readMany, async (_, { caller, type, query }) => {
-  const { addresses } = caller.isolate
-  const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
-  const { readings, maxAge } = await readCounters(caller, named, query.consistency)
-  const answers = readings.map((reading, index) => counterAnswer(type, query.key[index]!, reading))
-  return { answer: { counters: answers }, maxAge }
-})
+export const counters = publicReading<typeof readManyContract>(readMany, (_, { caller, type, query }) =>
+  countersAnswer(caller, type, query.key, query.consistency),
+)
 
 const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: totalQuery })
 
@@ -90,11 +84,9 @@ export const totalOfTypeContract = () =>
     problems: ['too_many_keys', ...READING],
   })
 
-export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { caller, type, query }) => {
-  const prefix = await askedPrefix(c, type, query.prefix)
-  const { reading, maxAge, asOf } = await readSum(caller, type, prefix, query.consistency)
-  return { answer: totalAnswer(type, prefix, reading, asOf), maxAge }
-})
+export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { caller, type, query }) =>
+  totalAnswer(caller, type, await askedPrefix(c, type, query.prefix), query.consistency),
+)
 
 const points = () => ({
   by: v.picklist(HISTORY_UNITS),
@@ -151,17 +143,11 @@ export const historyOfTypeContract = () =>
 
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,
-  async (_, { caller, type, key, counter, query }) => {
-    const { history, maxAge } = await readHistory(caller, counter, query)
-    return { answer: { type: type.name, key, ...history }, maxAge }
-  },
+  (_, { query, ...asked }) => counterHistoryAnswer(asked, query),
 )
 
 export const typeHistory = publicReading<typeof historyOfTypeContract>(
   historyOfType,
-  async (c, { caller, type, query }) => {
-    const prefix = await askedPrefix(c, type, query.prefix)
-    const { history, maxAge } = await readTypeHistory(caller, type, prefix, query)
-    return { answer: { type: type.name, ...history }, maxAge }
-  },
+  async (c, { caller, type, query }) =>
+    typeHistoryAnswer(caller, type, await askedPrefix(c, type, query.prefix), query),
 )

@@ -5,6 +5,7 @@ import type { Question } from '../counters/read/kept-answers.ts'
 import { consistencyOf, countIn, type Reading } from '../counters/read/read-counters.ts'
 import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'
 import type { Caller } from './caller.ts'
+import { counterOfKey } from './named-counters.ts'
 
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
@@ -73,14 +74,37 @@ export async function readSum(
   }
 }
 
-/** What is told of a counter. */
-export function counterAnswer(type: CounterType, key: string, reading: Reading) {
-  return { type: type.name, key, ...readingFields(reading), consistency: consistencyOf(reading) }
+/** A counter that a caller asks for. `key`: as it was asked for, which the answer repeats */
+export interface AskedCounter {
+  caller: Caller
+  type: CounterType
+  key: string
+  counter: CounterAddress
 }
 
-/** What is told of a total. */
-export function totalAnswer(type: CounterType, prefix: string | null, reading: Reading, asOf: string | null) {
-  return { type: type.name, prefix, ...readingFields(reading), ...saidOf(consistencyOf(reading), asOf) }
+/** The answer to who reads a counter, and the seconds for which it may be cached; `null`: always revalidate. */
+export async function counterAnswer({ caller, type, key, counter }: AskedCounter, which: WhichSum) {
+  const { readings, maxAge } = await readCounters(caller, [counter], which)
+  return { answer: counterFields(type, key, readings[0]!), maxAge }
+}
+
+/** The same of several counters. @throws {InvalidInput} of field `key.…` */
+export async function countersAnswer(caller: Caller, type: CounterType, keys: readonly string[], which: WhichSum) {
+  const { addresses } = caller.isolate
+  const counters = await Promise.all(keys.map((key, nth) => counterOfKey(addresses, type, key, `key.${nth}`)))
+  const { readings, maxAge } = await readCounters(caller, counters, which)
+  return { answer: { counters: readings.map((reading, nth) => counterFields(type, keys[nth]!, reading)) }, maxAge }
+}
+
+/** The same of a total. @throws {TooManyKeys} */
+export async function totalAnswer(caller: Caller, type: CounterType, prefix: string | null, which: WhichSum) {
+  const { reading, maxAge, asOf } = await readSum(caller, type, prefix, which)
+  const fields = { type: type.name, prefix, ...readingFields(reading) }
+  return { answer: { ...fields, ...saidOf(consistencyOf(reading), asOf) }, maxAge }
+}
+
+function counterFields(type: CounterType, key: string, reading: Reading) {
+  return { type: type.name, key, ...readingFields(reading), consistency: consistencyOf(reading) }
 }
 
 function readingFields(reading: Reading) {
