@@ -3,15 +3,7 @@ import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { isolateOf } from './isolate.ts'
 import { log } from './log.ts'
-import {
-  counterQuery,
-  countersQuery,
-  historyQuery,
-  increment,
-  incrementList,
-  readingList,
-  totalQuery,
-} from './openapi/fields.ts'
+import * as fields from './openapi/fields.ts'
 import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
@@ -27,12 +19,7 @@ import {
 } from './service/named-counters.ts'
 import { invalidRequest, problemOf } from './service/problem.ts'
 import { counterAnswer, countersAnswer, totalAnswer } from './service/read.ts'
-import {
-  type ListedReading,
-  type RefusedReading,
-  SEND_AGAIN,
-  takeListedReadings,
-} from './service/take-listed-readings.ts'
+import { type ListedReading, SEND_AGAIN, takeListedReadings } from './service/take-listed-readings.ts'
 
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
 
@@ -75,9 +62,7 @@ export interface BoundCounter {
     options?: CountCall,
   ): Promise<Outcome<{ accepted: number; queued: boolean }>>
   /** Sets up to 1,000 counters to counts that arise elsewhere, and books what they have gained as counted now: each by itself. */
-  takeReadings(
-    readings: readonly ListedReading[],
-  ): Promise<Outcome<{ taken: number; added: bigint; refused: RefusedReading[] }>>
+  takeReadings(readings: readonly ListedReading[]): Promise<Outcome<Awaited<ReturnType<typeof takeListedReadings>>>>
   /** Reads one counter. A key that was never counted has zeros. */
   read(type: string, key: string, options?: ReadCall): Promise<Outcome<CounterReading>>
   /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
@@ -119,7 +104,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     return (await addToCounters(caller, increments, { key, advice: CALL_AGAIN })) === 'queued'
   }
   const find = async (caller: Caller, given: { type: string; key: string; by?: number | undefined }) => {
-    const { key, by, ...named } = check(increment, given)
+    const { key, by, ...named } = check(fields.increment, given)
     const type = typeNamed(caller.isolate, named.type)
     return { caller, type, key, by, counter: await counterOfKey(caller.isolate.addresses, type, key) }
   }
@@ -137,7 +122,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     incrementMany: (given, options) =>
       counting('incrementMany', async (caller) => {
-        const asked = check(incrementList.schema, { increments: given })
+        const asked = check(fields.incrementList.schema, { increments: given })
         const listed = await listedCounters(caller.isolate, 'increments', asked.increments, countingError)
         const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
         return { accepted: listed.length, queued: await count(caller, increments, options) }
@@ -145,34 +130,34 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     takeReadings: (given) =>
       counting('takeReadings', async (caller) => {
-        const { readings } = check(readingList.schema, { readings: given })
+        const { readings } = check(fields.readingList.schema, { readings: given })
         const taking = takeListedReadings(caller.isolate, readings).finally(() => caller.isolate.reads.forget())
         return taking.catch((error: unknown) => Promise.reject(problemOf(error, SEND_AGAIN)))
       }),
 
     read: (type, key, options = {}) =>
       call('read', async (caller) => {
-        const { consistency } = checkParameters(counterQuery, { ...options })
+        const { consistency } = checkParameters(fields.counterQuery, { ...options })
         return (await counterAnswer(await find(caller, { type, key }), consistency)).answer
       }),
 
     readMany: (type, keys, options = {}) =>
       call('readMany', async (caller) => {
         const of = typeNamed(caller.isolate, type)
-        const { key, consistency } = checkParameters(countersQuery, { ...options, key: keys })
+        const { key, consistency } = checkParameters(fields.countersQuery, { ...options, key: keys })
         return (await countersAnswer(caller, of, key, consistency)).answer
       }),
 
     total: (type, options = {}) =>
       call('total', async (caller) => {
-        const asked = checkParameters(totalQuery, { ...options })
+        const asked = checkParameters(fields.totalQuery, { ...options })
         const of = typeNamed(caller.isolate, type)
         return (await totalAnswer(caller, of, spelledPrefix(of, asked.prefix), asked.consistency)).answer
       }),
 
     history: (type, key, range = {}) =>
       call('history', async (caller) => {
-        const query = checkParameters(historyQuery, { ...range })
+        const query = checkParameters(fields.historyQuery, { ...range })
         return (await counterHistoryAnswer(await find(caller, { type, key }), query)).answer
       }),
   }

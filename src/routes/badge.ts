@@ -10,7 +10,7 @@ import { hitOf, saidOf } from '../http/problem-response.ts'
 import { rawPathKey, readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { count, described, namedObject, operation, route, userAgent, whole } from '../openapi/contract.ts'
-import { choice, prefixField, trueOrFalse } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { parsed, textThat } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { countVisit } from '../service/count-visit.ts'
@@ -47,18 +47,18 @@ const look = () => ({
   label: v.optional(textThat(LABEL_RULE, isBadgeText)),
   color: v.optional(parsed(parseColor, COLOR_RULE)),
   label_color: v.optional(parsed(parseColor, COLOR_RULE)),
-  period: described(v.optional(choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
-  compact: trueOrFalse(),
+  period: described(v.optional(fields.choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
+  compact: fields.trueOrFalse(),
 })
 
-const svgQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES), 'flat') })
+const svgQuery = () => ({ ...look(), style: v.optional(fields.choice(BADGE_STYLES), 'flat') })
 
-const svgTotalQuery = () => ({ ...svgQuery(), prefix: prefixField() })
+const svgTotalQuery = () => ({ ...svgQuery(), prefix: fields.prefix() })
 
 type SvgQuery = ParametersOf<typeof svgQuery>
 
-const jsonQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES)) })
-const jsonTotalQuery = () => ({ ...jsonQuery(), prefix: prefixField() })
+const jsonQuery = () => ({ ...look(), style: v.optional(fields.choice(BADGE_STYLES)) })
+const jsonTotalQuery = () => ({ ...jsonQuery(), prefix: fields.prefix() })
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
 function jsonAnswers() {

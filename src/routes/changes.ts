@@ -12,17 +12,7 @@ import { finished } from '../http/caller.ts'
 import { endpoint, type Parts } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { count, described, ok, operation, route, whole } from '../openapi/contract.ts'
-import {
-  countField,
-  dateField,
-  importedCountField,
-  listBody,
-  listEntry,
-  MAX_LISTED,
-  resetField,
-  shortBody,
-  trueOrFalse,
-} from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { ADJUSTING } from '../openapi/problems.ts'
 import { flag, parsed } from '../schemas.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
@@ -52,13 +42,13 @@ export async function changed<Done>(
 }
 
 const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
-  body: shortBody(1024, '{"count":0}', () => ({
-    count: described(countField, 'The new count.'),
+  body: fields.shortBody(1024, '{"count":0}', () => ({
+    count: described(fields.count, 'The new count.'),
     as: described(
       v.optional(v.literal('reading', 'must be "reading" if given')),
       '`reading`: the count arises elsewhere. What it has gained is booked as counted now, and less than the count is refused.',
     ),
-    reset: resetField(),
+    reset: fields.reset(),
   })),
   idempotency: 'set',
 })
@@ -119,7 +109,7 @@ const move = (...problems: readonly ProblemCode[]) =>
 
 const also = () =>
   described(
-    trueOrFalse(),
+    fields.trueOrFalse(),
     '`true`: the same for the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
   )
 
@@ -145,7 +135,7 @@ export const deleteCounterContract = () =>
 
 const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
   query: () => ({ also: also() }),
-  body: shortBody(4096, '{"to":"/new"}', () => ({
+  body: fields.shortBody(4096, '{"to":"/new"}', () => ({
     to: described(v.string(), 'The new key, which must not have a counter.'),
   })),
   idempotency: 'move',
@@ -161,7 +151,7 @@ export const renameContract = () =>
 
 const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
   query: () => ({ also: also() }),
-  body: shortBody(4096, '{"into":"/other"}', () => ({
+  body: fields.shortBody(4096, '{"into":"/other"}', () => ({
     into: described(v.string(), 'The key of the other counter, which must exist.'),
   })),
   idempotency: 'move',
@@ -211,10 +201,10 @@ const TO_DATE = v.transform((day: string) => new Date(day))
 
 const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
-  body: listBody('counters', () =>
-    listEntry('ImportedCount', {
-      count: importedCountField(),
-      day: described(v.optional(v.pipe(dateField(DAY_RULE), TO_DATE)), 'The day of the history to add to (UTC).'),
+  body: fields.listBody('counters', () =>
+    fields.listEntry('ImportedCount', {
+      count: fields.importedCount(),
+      day: described(v.optional(v.pipe(fields.date(DAY_RULE), TO_DATE)), 'The day of the history to add to (UTC).'),
     }),
   ),
   idempotency: 'import',
@@ -225,7 +215,7 @@ export const addImportContract = () =>
     id: 'import',
     tag: 'Changing',
     summary: 'Import counts',
-    description: `Adds counts from another source to up to ${MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
+    description: `Adds counts from another source to up to ${fields.MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
     answers: ok('Added, by this or an earlier request with the same idempotency key.', 'Imported', {
       imported: described(whole, 'The number of rows.'),
     }),
@@ -247,10 +237,10 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
 const DAYS_RULE = `must be a list of up to ${MAX_REPAIRED_DAYS} days such as "2026-11-20"`
 
 const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
-  body: shortBody(4096, '{"dryRun":true}', () => ({
+  body: fields.shortBody(4096, '{"dryRun":true}', () => ({
     dryRun: described(flag, 'Only report what is wrong.'),
     days: described(
-      v.optional(v.pipe(v.array(dateField(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
+      v.optional(v.pipe(v.array(fields.date(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
       'Days of the type to rebuild from its counters: those that verification reports.',
     ),
   })),

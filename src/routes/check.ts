@@ -8,7 +8,7 @@ import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
-import { choice } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
@@ -21,7 +21,7 @@ const NO_STORE = { 'Cache-Control': 'no-store' }
 const checkQuery = () => ({
   type: v.string(),
   page: v.optional(v.string(), ''),
-  automated: v.optional(choice(['0', '1']), '0'),
+  automated: v.optional(fields.choice(['0', '1']), '0'),
 })
 
 /**

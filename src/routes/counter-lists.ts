@@ -9,18 +9,7 @@ import { askedPrefix } from '../http/authorization.ts'
 import { endpoint, publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { count, described, instant, ok, operation, route } from '../openapi/contract.ts'
-import {
-  AFTER_RULE,
-  afterField,
-  choice,
-  consistencyFields,
-  dateField,
-  keysField,
-  limitField,
-  nextField,
-  prefixField,
-  readField,
-} from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
@@ -33,16 +22,16 @@ const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 /** The most days from `from` to `to`: a ranking reads more, the more parts they have. */
 const MAX_DAYS = 1_000
 
-const day = () => v.optional(dateField(DATE_RULE, (day) => /^(19[7-9]|20|2100)/.test(day)))
+const day = () => v.optional(fields.date(DATE_RULE, (day) => /^(19[7-9]|20|2100)/.test(day)))
 
 const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({
-    period: described(v.optional(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
+    period: described(v.optional(fields.choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
     date: described(day(), 'Any day in the period. Default: today.'),
-    prefix: prefixField(),
+    prefix: fields.prefix(),
     from: described(day(), `Instead of a period: the first day of up to ${MAX_DAYS}.`),
     to: described(day(), 'The end of these days, exclusive. Default: the end of this month.'),
-    limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
+    limit: fields.limit(MAX_TOP, 10, 'Maximum number of counters'),
   }),
 })
 
@@ -59,7 +48,7 @@ export const topCountersContract = () =>
       start: v.nullable(instant),
       end: described(v.nullable(instant), 'Exclusive.'),
       counters: v.array(v.strictObject({ key: v.string(), count })),
-      ...consistencyFields('rolled'),
+      ...fields.answeredConsistency('rolled'),
     }),
     problems: ['too_many_keys', ...DATABASE],
   })
@@ -125,7 +114,7 @@ function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPe
 }
 
 const compareRoute = route('get', '/v1/compare/{type}', 'read-unless-public', {
-  query: () => ({ key: keysField(MAX_COMPARED) }),
+  query: () => ({ key: fields.keys(MAX_COMPARED) }),
 })
 
 export const compareCountersContract = () =>
@@ -143,7 +132,7 @@ export const compareCountersContract = () =>
           counts: described(v.array(count), 'Of the first day, the second one, and so on.'),
         }),
       ),
-      ...consistencyFields('rolled'),
+      ...fields.answeredConsistency('rolled'),
     }),
     problems: DATABASE,
   })
@@ -169,8 +158,8 @@ export const compare = publicReading<typeof compareCountersContract>(
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({
     prefix: described(v.optional(v.string(), ''), 'The beginning of the keys.'),
-    after: afterField(v.string()),
-    limit: limitField(MAX_PAGE, 20, 'Maximum number of counters on a page'),
+    after: fields.after(v.string()),
+    limit: fields.limit(MAX_PAGE, 20, 'Maximum number of counters on a page'),
   }),
 })
 
@@ -182,8 +171,10 @@ export const searchKeysContract = () =>
     description:
       'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
     answers: ok('A page of counters.', 'SearchPage', {
-      counters: v.array(v.strictObject({ key: v.string(), count, consistency: readField('exact', 'rolled') })),
-      next: nextField(),
+      counters: v.array(
+        v.strictObject({ key: v.string(), count, consistency: fields.readConsistency('exact', 'rolled') }),
+      ),
+      next: fields.next(),
     }),
     problems: DATABASE,
   })
@@ -200,14 +191,14 @@ const MAX_LIMIT = 1_000
 const exportRoute = route('get', '/v1/export/{type}', 'read', {
   query: () => ({
     // The record id of the last counter, in hexadecimal.
-    after: afterField(
+    after: fields.after(
       v.pipe(
-        v.string(AFTER_RULE),
-        v.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE),
+        v.string(fields.AFTER_RULE),
+        v.regex(/^[0-9a-f]{1,16}$/, fields.AFTER_RULE),
         v.transform((text) => BigInt(`0x${text}`)),
       ),
     ),
-    limit: limitField(
+    limit: fields.limit(
       MAX_LIMIT,
       MAX_LIMIT,
       'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
@@ -238,7 +229,7 @@ export const exportCountsContract = () =>
           ),
         }),
       ),
-      next: nextField(),
+      next: fields.next(),
     }),
     problems: DATABASE,
   })

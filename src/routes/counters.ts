@@ -5,15 +5,7 @@ import { MAX_READ } from '../counters/read/read-counters.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
-import {
-  consistencyFields,
-  counterQuery,
-  countersQuery,
-  historyQuery,
-  prefixField,
-  readField,
-  totalQuery,
-} from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE, READING } from '../openapi/problems.ts'
 import { counterHistoryAnswer, typeHistoryAnswer } from '../service/history.ts'
 import { counterAnswer, countersAnswer, totalAnswer } from '../service/read.ts'
@@ -29,11 +21,11 @@ const reading = () =>
     type: v.string(),
     key: v.string(),
     ...figures('The count: total, plus pending if it was read.'),
-    consistency: readField('exact', 'rolled'),
+    consistency: fields.readConsistency('exact', 'rolled'),
     rolledUpAt: described(v.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
-const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: counterQuery })
+const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: fields.counterQuery })
 
 export const readContract = () =>
   operation(read, {
@@ -45,7 +37,7 @@ export const readContract = () =>
     problems: READING,
   })
 
-const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: countersQuery })
+const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: fields.countersQuery })
 
 export const readManyContract = () =>
   operation(readMany, {
@@ -65,7 +57,7 @@ export const counters = publicReading<typeof readManyContract>(readMany, (_, { c
   countersAnswer(caller, type, query.key, query.consistency),
 )
 
-const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: totalQuery })
+const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: fields.totalQuery })
 
 export const totalOfTypeContract = () =>
   operation(totalOfType, {
@@ -78,7 +70,7 @@ export const totalOfTypeContract = () =>
       type: v.string(),
       prefix: v.nullable(v.string()),
       ...figures('total, plus pending if it was read.'),
-      ...consistencyFields('exact', 'rolled'),
+      ...fields.answeredConsistency('exact', 'rolled'),
       rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
     }),
     problems: ['too_many_keys', ...READING],
@@ -100,7 +92,7 @@ const points = () => ({
 })
 
 const historyOfCounter = route('get', '/v1/counters/{type}/{key}/history', 'read-unless-public', {
-  query: historyQuery,
+  query: fields.historyQuery,
 })
 
 export const historyOfCounterContract = () =>
@@ -117,13 +109,13 @@ export const historyOfCounterContract = () =>
         v.array(v.strictObject({ at: instant, kind: v.picklist(ADJUSTMENT_KINDS), count })),
         'Counts that were set or imported.',
       ),
-      ...consistencyFields('exact', 'rolled'),
+      ...fields.answeredConsistency('exact', 'rolled'),
     }),
     problems: DATABASE,
   })
 
 const historyOfType = route('get', '/v1/types/{type}/history', 'read-unless-public', {
-  query: () => ({ ...historyQuery(), prefix: prefixField() }),
+  query: () => ({ ...fields.historyQuery(), prefix: fields.prefix() }),
 })
 
 export const historyOfTypeContract = () =>
@@ -136,7 +128,7 @@ export const historyOfTypeContract = () =>
     answers: ok('The counts of the periods.', 'TypeHistory', {
       type: v.string(),
       ...points(),
-      ...consistencyFields('rolled'),
+      ...fields.answeredConsistency('rolled'),
     }),
     problems: ['too_many_keys', ...DATABASE],
   })

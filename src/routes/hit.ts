@@ -11,7 +11,7 @@ import { rememberedQueries } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { isolateOf } from '../isolate.ts'
 import { described, operation, route, TYPE_DESCRIPTION, userAgent } from '../openapi/contract.ts'
-import { namedFields } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { COUNTING } from '../openapi/problems.ts'
 import { flag, strictObject } from '../schemas.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
@@ -39,7 +39,7 @@ const postHit = route('post', '/hit', 'anyone', {
     schema: () =>
       strictObject(
         {
-          ...namedFields,
+          ...fields.named,
           automated: described(flag, AUTOMATED),
         },
         'must be an object with type and key',

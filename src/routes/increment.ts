@@ -4,7 +4,7 @@ import { checkScope, checkTypes } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
-import { byField, incrementList, MAX_LISTED, shortBody } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { COUNTING } from '../openapi/problems.ts'
 import { addToCounters } from '../service/count-visit.ts'
 import { countingError, listedCounters } from '../service/named-counters.ts'
@@ -21,7 +21,7 @@ const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
       '`count`: return the new count too. For types that are not public, this needs the scope `manage`.',
     ),
   }),
-  body: { ...shortBody(1024, '{"by":1}', () => ({ by: byField })), optional: true },
+  body: { ...fields.shortBody(1024, '{"by":1}', () => ({ by: fields.by })), optional: true },
   idempotency: 'count',
   tellsHit: true,
 })
@@ -54,7 +54,7 @@ const accepted = () => namedObject('Accepted', { accepted: described(whole, 'The
 
 const incrementMany = route('post', '/v1/increments', 'count', {
   typesInBody: true,
-  body: incrementList,
+  body: fields.incrementList,
   idempotency: 'count',
   tellsHit: true,
 })
@@ -64,7 +64,7 @@ export const incrementManyContract = () =>
     id: 'incrementMany',
     tag: 'Counting',
     summary: 'Add to many counters',
-    description: `Adds up to ${MAX_LISTED} increments, which may be of different types: all of them or none.`,
+    description: `Adds up to ${fields.MAX_LISTED} increments, which may be of different types: all of them or none.`,
     answers: {
       200: { description: 'Counted: committed to the database.', schema: accepted() },
       202: {

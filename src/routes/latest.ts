@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isLatestName, readLatestFile, writeLatestFile } from '../counters/latest-files.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { described, ok, operation, route } from '../openapi/contract.ts'
-import { shortBody } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -10,7 +10,9 @@ import { destinationOf } from '../visits/download.ts'
 import { changed } from './changes.ts'
 
 const setLatest = route('put', '/v1/latest/{type}/{key}', 'manage', {
-  body: shortBody(4096, '{"file":"v1.2.0/app.tgz"}', () => ({ file: described(v.string(), 'The key of the file.') })),
+  body: fields.shortBody(4096, '{"file":"v1.2.0/app.tgz"}', () => ({
+    file: described(v.string(), 'The key of the file.'),
+  })),
 })
 
 export const setLatestContract = () =>

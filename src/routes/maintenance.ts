@@ -13,7 +13,7 @@ import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { type Isolate, openBackgroundDatabase, rollUpNow } from '../isolate.ts'
 import { count, described, ok, operation, route, whole } from '../openapi/contract.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { textThat } from '../schemas.ts'
 import { Problem } from '../service/problem.ts'
@@ -70,8 +70,8 @@ async function rollUpAlone(isolate: Isolate): Promise<RollUpSummary> {
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
-    after: afterField(textThat(AFTER_RULE, isPosition)),
-    limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
+    after: fields.after(textThat(fields.AFTER_RULE, isPosition)),
+    limit: fields.limit(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
 })
 
@@ -96,7 +96,7 @@ export const verifyCountsContract = () =>
           difference: count,
         }),
       ),
-      next: nextField(),
+      next: fields.next(),
     }),
     problems: DATABASE,
   })

@@ -2,14 +2,14 @@ import * as v from 'valibot'
 import { checkTypes } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { described, ok, operation, route, whole } from '../openapi/contract.ts'
-import { MAX_LISTED, readingList } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { ADJUSTING } from '../openapi/problems.ts'
 import { SEND_AGAIN, takeListedReadings } from '../service/take-listed-readings.ts'
 import { changed } from './changes.ts'
 
 const addReadings = route('post', '/v1/readings', 'manage', {
   typesInBody: true,
-  body: readingList,
+  body: fields.readingList,
 })
 
 export const readingsContract = () =>
@@ -18,7 +18,7 @@ export const readingsContract = () =>
     tag: 'Changing',
     summary: 'Take readings',
     description:
-      `Sets up to ${MAX_LISTED} counters to counts that arise elsewhere, such as the downloads of a release, each by itself. ` +
+      `Sets up to ${fields.MAX_LISTED} counters to counts that arise elsewhere, such as the downloads of a release, each by itself. ` +
       'What they have gained is booked as counted now: in this hour, day and month. The same reading again adds nothing.',
     answers: ok('Taken, but for those that were refused.', 'Readings', {
       taken: described(whole, 'The number of readings that were taken.'),

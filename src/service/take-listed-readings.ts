@@ -14,7 +14,7 @@ export interface ListedReading {
 }
 
 /** A reading that was not taken, and why. */
-export interface RefusedReading extends Pick<ListedReading, 'type' | 'key' | 'count'> {
+interface RefusedReading extends Pick<ListedReading, 'type' | 'key' | 'count'> {
   code: keyof typeof READING_REFUSALS
   detail: string
 }
