@@ -28,7 +28,6 @@ import { Problem } from './service/problem.ts'
 import { troubleResponse } from './views/frame.ts'
 import { isLocalHost, isLoopback } from './visits/network.ts'
 
-/** All routes. */
 const ROUTES = [
   hit,
   health,
@@ -117,7 +116,6 @@ function makeApp() {
   return app.onError(failed)
 }
 
-/** The methods that a path supports. */
 function methodsOf(app: App, path: string): string[] {
   const handlers = (method: string) => app.router.match(method, path)[0].length
   const methods = new Set(app.routes.map(({ method }) => method))

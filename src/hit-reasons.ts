@@ -60,6 +60,5 @@ export function ignoredBecause(reason: HitReason): string {
 /** A hit that was not counted, for owners who wonder why nothing is. */
 export interface IgnoredHit {
   reason: HitReason
-  /** The origin of its page, if any. */
   origin: string | null
 }

@@ -1,7 +1,6 @@
 /** The periods of pages that have a tile, with its label. */
 export const TILES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months', all: 'All time' } as const
 
-/** Those among other days. */
 export const OTHER_PERIODS = {
   yesterday: 'Yesterday',
   month: 'This month',
@@ -11,7 +10,6 @@ export const OTHER_PERIODS = {
 
 export type PeriodName = keyof typeof TILES | keyof typeof OTHER_PERIODS
 
-/** All of them, as addresses name them. */
 export const PERIOD_NAMES = Object.keys({ ...TILES, ...OTHER_PERIODS }) as PeriodName[]
 
 /** The units of a chart that can be chosen. A short period has hours instead. */
@@ -25,7 +23,6 @@ export interface View {
   /** The first and last day of a custom period, such as 2026-11-20. */
   from: string
   to: string
-  /** What is searched in the list. */
   find: string
   /** The units of the chart, if they are not those of the period. */
   by: '' | ChartUnit

@@ -66,7 +66,6 @@ const site = parsed((text) => {
     : null
 }, SITES_RULE)
 
-/** The settings that are values, bindings and secrets included. */
 const VALUES = {
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
@@ -83,7 +82,6 @@ const VALUES = {
   PLAN: v.optional(v.picklist(['free', 'paid'], 'must be "free" or "paid"'), 'free'),
 }
 
-/** The settings in tables. */
 const TABLES = {
   SHARDING: { ranges: v.optional(v.picklist(POWERS_OF_TWO, RANGES_RULE), 1) },
   EXCLUDE: { networks: v.optional(v.array(parsed(parseNetwork, NETWORK_RULE), 'must be a list of networks'), []) },
@@ -102,7 +100,6 @@ type Settings = Omit<InputOf<typeof VALUES>, 'SITES'> & {
   COUNTERS: Record<string, InputOf<typeof TYPE_SETTINGS>>
 }
 
-/** The names of all settings, bindings and secrets. */
 export const SETTING_NAMES: readonly string[] = [...Object.keys(VALUES), ...Object.keys(TABLES), 'COUNTERS']
 
 /** The settings of docs/configuration.md. Each replaces the whole setting of that name in wrangler.toml. */
@@ -175,13 +172,10 @@ export function readConfig(bindings: Bindings) {
     tokens,
     batches: value('BATCHES'),
     deadBatches: value('DEAD_BATCHES'),
-    /** Of public counting. */
     rateLimit: value('VISITOR_LIMIT'),
-    /** Of public reading. */
     readLimit: value('READER_LIMIT'),
     /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
     newKeyLimit: value('NEW_KEY_LIMIT'),
-    /** What pages are headed with. */
     site: value('SITE_NAME'),
     plan,
     /** The default of `allowed_origins`. */
@@ -205,9 +199,7 @@ export function readConfig(bindings: Bindings) {
       isMeant('HISTORY', 'hour_days', hourDays) &&
       areWindowsMeant &&
       (misspelt.length === 0 || bindings.COUNTERS !== undefined),
-    /** Into how many ranges record ids are divided. */
     ranges,
-    /** Networks whose visits do not count. */
     ownNetworks: table('EXCLUDE').networks,
   }
   return { config, mistakes: underOwnNames(bindings, mistakes) }

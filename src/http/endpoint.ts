@@ -95,7 +95,6 @@ function add(app: HonoApp, { method, path }: Route, handlers: Handler<AppEnv>[])
   app.on([method.toUpperCase()], [honoPath(path)], ...handlers)
 }
 
-/** Reads what the contract says. */
 function partsReader<O extends Operation>(route: Route) {
   const { path, access, query = () => ({}), looseQuery, body, idempotency } = route
   return async (c: Context<AppEnv>): Promise<Parts<O>> => {

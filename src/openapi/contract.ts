@@ -35,7 +35,6 @@ export interface Route {
   typesInBody?: true
   /** The parameters in the query string, for `readQuery`. Default: none. */
   query?: () => v.ObjectEntries
-  /** Ignores the query string. */
   looseQuery?: true
   body?: {
     schema: () => v.GenericSchema

@@ -37,7 +37,6 @@ export const named = {
 export const listEntry = <const Shape extends v.ObjectEntries>(id: string, more: Shape) =>
   described(strictObject({ ...named, ...more }), { id })
 
-/** The most entries of a list in a body. */
 export const MAX_LISTED = 1_000
 
 /** A body of one list. @param name that of the list, and what it lists */

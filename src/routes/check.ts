@@ -83,7 +83,6 @@ async function checkHit(
   return { counts: true, says: [answer(said, type, counted), ...notes(type, key)] }
 }
 
-/** A check with the answer no. */
 function refused({ cause, advice }: { cause: string; advice?: string }): HitCheck {
   return { counts: false, says: ['No, it does not count.', cause, ...(advice === undefined ? [] : [advice])] }
 }

@@ -86,7 +86,6 @@ type AskedPeriod =
 
 type AskedTop = ParametersOf<typeof topCounters.query>
 
-/** @throws {InvalidInput} */
 function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPeriod {
   if (from !== undefined) {
     if (period !== 'all' || date !== undefined) {

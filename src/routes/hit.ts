@@ -171,7 +171,6 @@ function pixel(said: string): Response {
 
 type Hit = v.InferOutput<ReturnType<typeof postHit.body.schema>>
 
-/** @throws {Problem} */
 async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }: Hit): Promise<Visit> {
   const isolate = c.get('isolate')
   const { addresses } = isolate

@@ -11,7 +11,6 @@ import { countingError, listedCounters } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 import { readCounters } from '../service/read.ts'
 
-/** For an increment whose outcome is unknown. */
 const ADVICE = 'Retry with the same Idempotency-Key to count it exactly once.'
 
 const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {

@@ -108,7 +108,6 @@ export const status = endpoint<typeof readStatusContract>(statusRoute, (c, { cal
   readStatus(isolate, new Date(), c.get('requestId')),
 )
 
-/** The media type of OpenMetrics 1.0. */
 const OPEN_METRICS = 'application/openmetrics-text'
 
 const metricsRoute = route('get', '/v1/metrics', 'read')

@@ -189,7 +189,6 @@ export interface Visitor {
   /** Whether its browser is marked as the owner's. */
   isMarked: boolean
   isHead: boolean
-  /** The origin of its page. */
   origin: string | null
   /** Whether nobody sees the page yet. */
   isEarly: boolean

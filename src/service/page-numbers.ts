@@ -15,7 +15,6 @@ import { type KeyPart, MAX_PARTS, partsByKey } from './parts-by-key.ts'
 import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
 import { unlessTooMany } from './ranking.ts'
 
-/** @throws {InvalidInput} if the period or the time zone is not valid */
 function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
   return chosenPeriod({ name: period, from, to, by: by || undefined }, tz, now)
 }
@@ -147,7 +146,6 @@ async function isListed(db: Executor, type: CounterType, key: string): Promise<b
   return counters[0]?.name.length === key.length
 }
 
-/** The numbers that every page has. */
 function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, other?: ReadNumbers) {
   const [shown, also] = [own, other].map((read) => {
     return read && { figures: read.history.figures, total: countIn(read.reading) }
@@ -171,7 +169,6 @@ interface ReadNumbers {
   parts?: KeyPart[]
 }
 
-/** What is read of the history of a type, a prefix or a counter: its figures, and a period. */
 type ReadHistory = Awaited<ReturnType<typeof readHistory>>
 
 /** Reads the figures, and a period: its units, and what of it is compared. */
@@ -216,7 +213,6 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
   return {
     by: period.by,
     whole: own.whole,
-    /** Of what its parts are. */
     ...(parts.length > 0 && { keys: parts.map(({ key }) => key) }),
     ...comparison(period, { ...own.compared, count: sum(own.units) }),
     ...(also && { also: comparison(period, { ...also.compared, count: sum(also.units) }) }),

@@ -24,7 +24,6 @@ export interface Compared {
   spans: Comparison | null
 }
 
-/** A unit of a chart. */
 export interface Unit {
   /** When it begins, in milliseconds since 1970. */
   start: number

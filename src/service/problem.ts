@@ -109,7 +109,6 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
   rejected: ['internal_error', LOGGED],
 }
 
-/** Why a reading was not taken, in words. */
 export const READING_REFUSALS = {
   reading_below_count: 'The reading is below the count. If the source has started again from zero, send "reset": true.',
   count_out_of_range: DATABASE_PROBLEMS.range[1],

@@ -27,7 +27,6 @@ function mostPublicPending(counters: number): number {
   return counters === 1 ? MAX_PUBLIC_PENDING : counters <= 10 ? MAX_PUBLIC_PENDING / 10 : MAX_PUBLIC_PENDING / 100
 }
 
-/** The seconds for which a total may be cached. */
 function maxAgeOf(ageMs: number): number {
   return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
 }
@@ -112,7 +111,7 @@ function readingFields(reading: Reading) {
   return { count: countIn(reading), total, pending, rolledUpAt: rolledUpAt?.toISOString() ?? null }
 }
 
-/** `consistencyFields` of an answer. @param asOf that of `Kept` */
+/** `answeredConsistency` of an answer. @param asOf that of `Kept` */
 export function saidOf<Read extends string>(consistency: Read, asOf: string | null) {
   return asOf === null ? { consistency } : { consistency: 'kept' as const, asOf }
 }

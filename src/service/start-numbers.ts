@@ -14,7 +14,6 @@ import { readTop, unlessTooMany } from './ranking.ts'
 
 /** The most types with a row. Each takes up to four statements, and a request of the free plan may send 50. */
 const MAX_TYPES = 6
-/** The most counters that rise or fall. */
 const MAX_CHANGED = 5
 const YEAR_DAYS = 365
 

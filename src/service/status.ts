@@ -199,14 +199,12 @@ const OTHER_CHECKS = {
   },
 } satisfies Checks<Found>
 
-/** The codes of all problems. */
 export const FINDING_CODES = ['wrong_setting', ...Object.keys({ ...HEALTH_CHECKS, ...OTHER_CHECKS })] as (
   | 'wrong_setting'
   | keyof typeof HEALTH_CHECKS
   | keyof typeof OTHER_CHECKS
 )[]
 
-/** What to write, and what happens until then. */
 function wrongSettings({ mistakes, config }: Isolate) {
   return mistakes.map(({ field, message }) => {
     const of = [...config.stopped].find(([, wrong]) => wrong.some((mistake) => mistake.field === field))?.[0]

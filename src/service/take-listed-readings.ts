@@ -4,7 +4,6 @@ import type { Isolate } from '../isolate.ts'
 import { listedCounters } from './named-counters.ts'
 import { READING_REFUSALS } from './problem.ts'
 
-/** A reading of a request or a call. */
 export interface ListedReading {
   type: string
   key: string
@@ -13,7 +12,6 @@ export interface ListedReading {
   reset?: boolean
 }
 
-/** A reading that was not taken, and why. */
 interface RefusedReading extends Pick<ListedReading, 'type' | 'key' | 'count'> {
   code: keyof typeof READING_REFUSALS
   detail: string
