@@ -28,8 +28,8 @@ import { Problem } from './service/problem.ts'
 import { troubleResponse } from './views/frame.ts'
 import { isLocalHost, isLoopback } from './visits/network.ts'
 
+/** All routes but `hit`. */
 const ROUTES = [
-  hit,
   health,
   increments,
   increment,
@@ -70,11 +70,6 @@ const ROUTES = [
 /** Replaces every path outside the base path. Half a character: no URL decodes to it. */
 const OUTSIDE = '/\ud800'
 
-const belowBase = {
-  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) =>
-    belowBasePath(basePathOf(env), getPath(request)) ?? OUTSIDE,
-}
-
 type App = ReturnType<typeof makeApp>
 
 let made: App | undefined
@@ -86,7 +81,9 @@ export function wholeApp(): App {
 }
 
 function makeApp() {
-  const app = new Hono<AppEnv>(belowBase)
+  const app = new Hono<AppEnv>({
+    getPath: (request, options) => belowBasePath(basePathOf(options?.env ?? {}), getPath(request)) ?? OUTSIDE,
+  })
 
   // Before the middlewares, which a hit does not need.
   hit(app)
@@ -97,7 +94,7 @@ function makeApp() {
     await next()
   })
 
-  for (const add of ROUTES) if (add !== hit) add(app)
+  for (const add of ROUTES) add(app)
 
   app.notFound((c) => {
     const methods = methodsOf(app, c.req.path)

@@ -65,7 +65,8 @@ async function deleteAndVerify(isolate: Isolate, at: Date, attempt: Attempt): Pr
   await attempt('names', () => pruneNames(retried))
   // A wrong setting hides how long hours are kept.
   let expired = !mayExpire
-  const expire = async () => {
+  await attempt('hours', async () => {
+    if (!mayExpire) return
     // At least one page of counters and one of types, and how it ended.
     const maxStatements = Math.max(history.maxStatements - db.sent - 1, leastExpiryStatements(ranges))
     const summary = await expireHours(db, { ...history, maxStatements, recordTypes, at })
@@ -73,8 +74,7 @@ async function deleteAndVerify(isolate: Isolate, at: Date, attempt: Attempt): Pr
     // `kept` counts hours whose day is missing.
     log(summary.kept > 0 ? 'warn' : 'info', 'expire', { scheduled, ...summary })
     await recordRun(retried, 'expiry', summary.stoppedBy)
-  }
-  if (mayExpire) await attempt('hours', expire)
+  })
   await attempt('sums', async () => {
     // At least a page, unless the run would exceed the free plan by that.
     const least =

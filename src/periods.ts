@@ -15,7 +15,6 @@ export const PERIOD_NAMES = Object.keys({ ...TILES, ...OTHER_PERIODS }) as Perio
 /** The units of a chart that can be chosen. A short period has hours instead. */
 export const CHART_UNITS = { day: 'Days', week: 'Weeks', month: 'Months' } as const
 export type ChartUnit = keyof typeof CHART_UNITS
-export const CHART_UNIT_NAMES = Object.keys(CHART_UNITS) as ChartUnit[]
 
 /** What a page's address asks for: its parameters, empty if it has none. */
 export interface View {
@@ -56,7 +55,7 @@ export function viewOf(search: string): View {
     from: isCustom ? from : '',
     to: isCustom ? to : '',
     find: given('find'),
-    by: among('by', ...CHART_UNIT_NAMES) ?? '',
+    by: among('by', ...(Object.keys(CHART_UNITS) as ChartUnit[])) ?? '',
     sort: among('sort', 'also', 'change') ?? '',
     page: /^[1-9]$/.test(given('page')) ? Number(given('page')) : 0,
     show: among('show', 'also', 'both', 'keys', 'cumulative') ?? '',

@@ -77,15 +77,13 @@ const encoder = new TextEncoder()
 
 /** The tokens that a Worker accepts. */
 export class TokenList {
-  readonly #apiToken: string | null
-  readonly #named: readonly Token[]
+  readonly #settings: { apiToken: string | null; tokens: readonly Token[] }
   #owner: Token | undefined
   /** Valid tokens only, so that strangers cannot fill it. */
   readonly #accepted = new BoundedMap<Token>(MAX_GENERATION)
 
-  constructor({ apiToken, tokens }: { apiToken: string | null; tokens: readonly Token[] }) {
-    this.#apiToken = apiToken
-    this.#named = tokens
+  constructor(settings: { apiToken: string | null; tokens: readonly Token[] }) {
+    this.#settings = settings
   }
 
   /**
@@ -98,7 +96,7 @@ export class TokenList {
     if (known !== undefined) return known
     const hash = await sha256(value)
     let found: Token | undefined
-    if (FORM.test(value)) for (const token of this.#named) if (isSame(token.hash, hash)) found = token
+    if (FORM.test(value)) for (const token of this.#settings.tokens) if (isSame(token.hash, hash)) found = token
     if (found === undefined) {
       await checkAttempt()
       const owner = await this.#ownerToken()
@@ -109,12 +107,13 @@ export class TokenList {
   }
 
   async withName(name: string): Promise<Token | undefined> {
-    return name === OWNER ? this.#ownerToken() : this.#named.find((token) => token.name === name)
+    return name === OWNER ? this.#ownerToken() : this.#settings.tokens.find((token) => token.name === name)
   }
 
   async #ownerToken(): Promise<Token | undefined> {
-    if (this.#apiToken === null) return undefined
-    this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(this.#apiToken) }
+    const { apiToken } = this.#settings
+    if (apiToken === null) return undefined
+    this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(apiToken) }
     return this.#owner
   }
 }

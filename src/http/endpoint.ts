@@ -14,9 +14,6 @@ import { tellHit } from './problem-response.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
 import { decodeKey, pathType, rawPathKey, readQuery } from './url.ts'
 
-/** Adds an endpoint to an app. */
-type Endpoint = (app: HonoApp) => void
-
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
 export type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` }
   ? { type: CounterType }
@@ -30,8 +27,6 @@ export type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}$
     : None) &
   (O extends { idempotency: string } ? { id: bigint | undefined } : None)
 
-type Contract<O extends Operation = Operation> = () => O
-
 /** The JSON of a successful response. Its numbers may be bigints. */
 type Data<O extends Operation> = WithBigints<v.InferInput<NonNullable<O['answers'][200]['schema']>>>
 type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in keyof T]: WithBigints<T[K]> } : T
@@ -40,10 +35,10 @@ type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in
  * Serves a route: checks the token, sets `X-Hit`, and reads type, key, query, body and idempotency key before the handler runs.
  * @param handler returns a response, or the data of a successful one, which is not cached
  */
-export function endpoint<C extends Contract>(
+export function endpoint<C extends () => Operation>(
   route: Route,
   handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
-): Endpoint {
+) {
   const { path, access, typesInBody = false, tellsHit } = route
   const ofSomeTypes = typesInBody || path.includes('{type}')
   const partsOf = partsReader<ReturnType<C>>(route)
@@ -54,7 +49,7 @@ export function endpoint<C extends Contract>(
     const answer = await handler(c, await partsOf(c))
     return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
   }
-  return (app) => add(app, route, tellsHit ? [tellHit, answered] : [answered])
+  return (app: HonoApp) => add(app, route, tellsHit ? [tellHit, answered] : [answered])
 }
 
 /**
@@ -62,13 +57,13 @@ export function endpoint<C extends Contract>(
  * `Cache-Control` and the rate limit of public reading.
  * @param read returns the answer, and the seconds for which it may be cached; `null`: always revalidate
  */
-export function publicReading<C extends Contract<Operation & { access: 'read-unless-public' }>>(
+export function publicReading<C extends () => Operation & { access: 'read-unless-public' }>(
   route: Route,
   read: (
     c: Context<AppEnv>,
     parts: Parts<ReturnType<C>> & { type: CounterType },
   ) => Promise<{ answer: Data<ReturnType<C>>; maxAge: number | null }>,
-): Endpoint {
+) {
   const partsOf = partsReader<ReturnType<C>>(route)
   const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
@@ -77,7 +72,7 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
     return jsonAnswer(c, answer, `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`)
   }
-  return (app) => {
+  return (app: HonoApp) => {
     app.on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
     add(app, route, [revalidated, handler])
   }

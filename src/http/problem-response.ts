@@ -7,14 +7,9 @@ import type { AppEnv } from './hono.ts'
 
 /** A problem whose answer has further headers. */
 export class HttpProblem extends Problem {
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Record<string, string>
 
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    headers: Readonly<Record<string, string>>,
-    errors?: Problem['errors'],
-  ) {
+  constructor(code: ProblemCode, detail: string, headers: Record<string, string>, errors: Problem['errors'] = []) {
     super(code, detail, { errors })
     this.headers = headers
   }

@@ -79,28 +79,16 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
   return { answer, maxAge: MAX_AGE }
 })
 
-/** Days from one midnight in UTC to another, in milliseconds since 1970; of all time, `null`. */
-type AskedPeriod =
-  | { period: 'all'; start: null; end: null }
-  | { period: 'day' | 'week' | 'month' | 'custom'; start: number; end: number }
-
-type AskedTop = ParametersOf<typeof topCounters.query>
-
-function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPeriod {
+/** Days from one midnight in UTC to another, in milliseconds since 1970; of all time, `null`. @throws {InvalidInput} */
+function askedPeriod({ period, date, from, to }: ParametersOf<typeof topCounters.query>, now: number) {
   if (from !== undefined) {
-    if (period !== 'all' || date !== undefined) {
+    if (period !== 'all' || date !== undefined)
       throw new InvalidInput('from', 'cannot be combined with "period" or "date"')
-    }
     const [start, end] = [Date.parse(from), to === undefined ? monthsLater(now, 1) : Date.parse(to)]
-    if (start >= end) {
-      throw to === undefined
-        ? new InvalidInput('from', 'must be in the past')
-        : new InvalidInput('to', 'must be after "from"')
-    }
-    if (end - start > MAX_DAYS * DAY_MS) {
-      throw new InvalidInput('from', `must be at most ${MAX_DAYS} days before "to"`)
-    }
-    return { period: 'custom', start, end }
+    if (start >= end && to === undefined) throw new InvalidInput('from', 'must be in the past')
+    if (start >= end) throw new InvalidInput('to', 'must be after "from"')
+    if (end - start > MAX_DAYS * DAY_MS) throw new InvalidInput('from', `must be at most ${MAX_DAYS} days before "to"`)
+    return { period: 'custom' as const, start, end }
   }
   if (to !== undefined) throw new InvalidInput('to', 'needs "from"')
   if (period === 'all') {

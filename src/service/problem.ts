@@ -56,11 +56,7 @@ export class Problem extends Error {
   readonly errors: readonly FieldError[]
 
   /** @param options `cause`: for the log, never for the client */
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    options: { errors?: readonly FieldError[] | undefined; cause?: unknown } = {},
-  ) {
+  constructor(code: ProblemCode, detail: string, options: Partial<Pick<Problem, 'errors' | 'cause'>> = {}) {
     super(detail, { cause: options.cause })
     this.name = 'Problem'
     this.code = code
