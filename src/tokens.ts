@@ -73,8 +73,6 @@ const MIN_LENGTH = 16
 /** Accepted tokens in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 500
 
-const encoder = new TextEncoder()
-
 /** The tokens that a Worker accepts. */
 export class TokenList {
   readonly #settings: { apiToken: string | null; tokens: readonly Token[] }
@@ -136,5 +134,5 @@ function isSame(a: string, b: string): boolean {
 
 /** In hexadecimal. */
 export async function sha256(text: string): Promise<string> {
-  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }

@@ -31,10 +31,8 @@ export async function changed<Done>(
   advice = 'Read the counter. A request with an Idempotency-Key can be retried.',
 ): Promise<Done> {
   const { reads } = c.get('isolate')
-  const done = await finished(
-    c,
-    changing.finally(() => reads.forget()),
-  ).catch((error: unknown) => {
+  const forgetting = changing.finally(() => reads.forget())
+  const done = await finished(c, forgetting).catch((error: unknown) => {
     throw problemOf(error, id == null ? advice : 'Retry with the same Idempotency-Key.')
   })
   if (done === 'repeated') c.header('Idempotent-Replayed', 'true')

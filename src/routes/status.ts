@@ -189,10 +189,7 @@ function family(name: string, help: string, samples: readonly Sample[], unit?: s
 }
 
 function labelsText(labels: Sample[0]): string {
+  const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
-}
-
-function escaped(value: string): string {
-  return value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
 }

@@ -170,12 +170,14 @@ async function countersOfVisit(addresses: AddressCache, type: CounterType, count
 
 /** Identifies a visit; `undefined`: its visitor is unknown, so it counts every time. @param longest see `Window` */
 async function keyOfVisit(
-  { isolate, waitUntil }: Caller,
-  { visitor: { address, agent } }: Visit,
+  caller: Caller,
+  { visitor }: Visit,
   counter: CounterAddress,
   seconds: number,
   longest: number,
-): Promise<bigint | undefined> {
+) {
+  const { isolate, waitUntil } = caller
+  const { address, agent } = visitor
   const network = networkOf(address ?? '', 'visitor')
   if (network === null) return undefined
   return isolate.visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })

@@ -39,12 +39,8 @@ export async function counterHistoryAnswer({ caller, type, key, counter }: Asked
 }
 
 /** The same of the sum of a type, or of a prefix. @throws {TooManyKeys} */
-export async function typeHistoryAnswer(
-  caller: Caller,
-  { name, recordType }: CounterType,
-  prefix: string | null,
-  query: HistoryQuery,
-) {
+export async function typeHistoryAnswer(caller: Caller, type: CounterType, prefix: string | null, query: HistoryQuery) {
+  const { name, recordType } = type
   const asked = askedRows(caller, query)
   const hasToken = await caller.hasToken()
   const isLong = prefix !== null || asked.rows * MAX_LANES * caller.isolate.config.ranges > MOST_ROWS

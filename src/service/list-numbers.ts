@@ -33,6 +33,13 @@ export interface Source {
   isPublic: boolean
 }
 
+/** A list of counters of a type, with those of `also` beside them. */
+interface List extends Source {
+  type: CounterType
+  also?: CounterType | undefined
+  period: ChosenPeriod
+}
+
 /** `ranked`: whether those with the highest counts come first. If there are too many for that, they are in another order. */
 export interface Listed {
   counters: readonly CounterAddress[]
@@ -49,28 +56,21 @@ interface Shown {
 }
 
 /** A page of the counters that `findListed` finds, in the order that was asked for. */
-export async function readList(
-  source: Source,
-  type: CounterType,
-  also: CounterType | undefined,
-  period: ChosenPeriod,
-  reading: Promise<Shown>,
-  listing: Promise<Listed>,
-) {
-  const { caller, asked } = source
+export async function readList(list: List, reading: Promise<Shown>, listing: Promise<Listed>) {
+  const { caller, type, asked, isPublic } = list
   const { sort, skip, rows: most } = asked
   const prefix = searchedPrefix(type, asked.find)
-  const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
+  const isCounted = !isPublic && (prefix === '' || type.prefixes.includes(prefix))
   const [shown, found, of] = await Promise.all([
     reading,
     listing,
     isCounted && countKeys(caller.db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
   ])
   const { searched, more, ranked } = found
-  const order = sort !== '' || searched ? await sorted(source, found.counters, also, period, shown) : null
+  const order = sort !== '' || searched ? await sorted(list, found.counters, shown.spans) : null
   const all = order?.counters ?? found.counters
   const counters = all.slice(skip, skip + most)
-  const listed = await listedRows(source, type, counters, also, period, shown)
+  const listed = await listedRows(list, counters, shown)
   // Rankings may be a minute old, counts are not.
   const rows = ranked ? listed.filter(({ count }) => count !== 0n) : listed
   if (ranked && sort === '') rows.sort((a, b) => descending(a.count, b.count))
@@ -86,20 +86,13 @@ export async function readList(
 const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)
 
 /** The counters that have a count, sorted, and the sum of their counts. */
-async function sorted(
-  source: Source,
-  counters: readonly CounterAddress[],
-  also: CounterType | undefined,
-  period: ChosenPeriod,
-  { spans }: Shown,
-): Promise<{ counters: CounterAddress[]; sum: bigint }> {
-  const { sort } = source.asked
+async function sorted(list: List, counters: readonly CounterAddress[], spans: Comparison | null) {
+  const { also, asked } = list
+  const { sort } = asked
   const isByChange = sort === 'change'
   const [counted, others] = await Promise.all([
-    countRows(source, counters, period, {
-      sums: isByChange && spans ? [spans.current, spans.before].map(selectionOf) : [],
-    }),
-    sort === 'also' && also ? countRows(source, inType(also, counters), period) : null,
+    countRows(list, counters, { sums: isByChange && spans ? [spans.current, spans.before].map(selectionOf) : [] }),
+    sort === 'also' && also ? countRows(list, inType(also, counters)) : null,
   ])
   const rows = counted
     .map(({ count, sums: [compared = 0n, before = 0n] }, index) => ({
@@ -116,9 +109,8 @@ async function sorted(
 }
 
 /** Counters that have a count in a period, from the highest one. */
-export async function largestOf(source: Source, counters: readonly CounterAddress[], period: ChosenPeriod) {
-  const byCount = { ...source, asked: { ...source.asked, sort: '' as const } }
-  return (await sorted(byCount, counters, undefined, period, { spans: null, first: 0 })).counters
+export async function largestOf(list: List, counters: readonly CounterAddress[]) {
+  return (await sorted({ ...list, asked: { ...list.asked, sort: '' } }, counters, null)).counters
 }
 
 const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
@@ -129,11 +121,8 @@ const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]):
  * contain the text, in any case; of a prefix that the type lists, those that begin with it.
  * @throws {InvalidInput} if it is not valid for keys
  */
-export async function findListed(
-  { caller, asked: { find, period: name, sort, skip, rows } }: Source,
-  type: CounterType,
-  period: ChosenPeriod,
-): Promise<Listed> {
+export async function findListed({ caller, type, asked, period }: List): Promise<Listed> {
+  const { find, period: name, sort, skip, rows } = asked
   const { recordType, prefixes } = type
   const prefix = searchedPrefix(type, find)
   const isSearch = prefix !== '' && !prefixes.includes(prefix)
@@ -179,27 +168,20 @@ function joined(first: readonly CounterAddress[], second: readonly CounterAddres
 }
 
 /** The rows of counters, each with its visitors and its small chart. */
-async function listedRows(
-  source: Source,
-  type: CounterType,
-  counters: readonly CounterAddress[],
-  also: CounterType | undefined,
-  period: ChosenPeriod,
-  { spans, first }: Shown,
-) {
+async function listedRows(list: List, counters: readonly CounterAddress[], { spans, first }: Shown) {
+  const { type, also, asked, now, period } = list
   const units = { ...period.range, edges: period.range.edges.slice(period.first + first) }
-  const hasCharts =
-    counters.length <= MAX_CHARTED && (source.asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
+  const hasCharts = counters.length <= MAX_CHARTED && (asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
   // A counter is new if nothing of it was counted before the period.
   const earlier = { from: FIRST_DAY, to: period.from, firstDay: FIRST_DAY, nextDay: period.firstDay }
   const compared = spans === null ? [] : [spans.current, spans.before, earlier]
-  const whole = wholeDays(period, source.now.getTime())
+  const whole = wholeDays(period, now.getTime())
   const [rows, visitors] = await Promise.all([
-    countRows(source, counters, period, {
+    countRows(list, counters, {
       charts: hasCharts ? selectionsOf(units) : [],
       sums: [whole.days === 0 ? [] : selectionOf(whole), ...compared.map(selectionOf)],
     }),
-    also && countRows(source, inType(also, counters), period),
+    also && countRows(list, inType(also, counters)),
   ])
   return rows.map(({ count, isRolled, sums, charts }, index) => {
     const [whole = 0n, compared = null, before = null, earlier = null] = sums
@@ -222,11 +204,11 @@ async function listedRows(
 
 /** Counts a period of each counter, with what is pending. `isRolled`: without, because there was too much of it to add up */
 async function countRows(
-  { caller, asked, now }: Source,
+  list: List,
   counters: readonly CounterPlace[],
-  period: ChosenPeriod,
   { sums = [], charts = [] }: { sums?: Selection[]; charts?: Selection[] } = {},
 ) {
+  const { caller, asked, now, period } = list
   if (counters.length === 0) return []
   const hoursFrom = firstHour(caller.isolate.config)
   const unnamed = counters.map((counter) => ({ ...counter, name: '' }))

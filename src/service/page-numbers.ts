@@ -34,14 +34,14 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
   const [period, name] = [periodOf(source, source.asked.by), searchedPrefix(type, source.asked.find)]
   // In its own units, whichever the chart has.
   const ofList = source.asked.by === '' ? period : periodOf(source, '')
-  const listing = findListed(source, type, ofList)
+  const wantedList = { ...source, type, also: shownCompanion(type, types, 'counter'), period: ofList }
+  const listing = findListed(wantedList)
   const asked = name === '' || type.prefixes.includes(name) ? { name } : listing
   const reading = readSums(source, type, shownCompanion(type, types, 'type'), period, asked)
   const shown = reading.then(({ own, other }) => {
     return { spans: own.history.compared.spans, first: firstUnit(source, own.history, other?.history) }
   })
-  const also = shownCompanion(type, types, 'counter')
-  const [{ of, own, other }, list] = await Promise.all([reading, readList(source, type, also, ofList, shown, listing)])
+  const [{ of, own, other }, list] = await Promise.all([reading, readList(wantedList, shown, listing)])
   const prefix = 'name' in of ? of.name : ''
   return { ...shownNumbers(source, period, own, other), prefix: prefix || null, isOfType: isOfType(of), list }
 }
@@ -72,9 +72,9 @@ async function readSums(
 
 /** The keys with the highest counts in a period, of those that a page adds up. */
 async function largestKeys(source: Source, type: CounterType, of: SummedKeys, period: ChosenPeriod) {
-  if ('found' in of) return (await largestOf(source, of.found, period)).slice(0, MAX_PARTS)
+  if ('found' in of) return (await largestOf({ ...source, type, period }, of.found)).slice(0, MAX_PARTS)
   const asked = { ...source.asked, find: of.name, sort: '', skip: 0, rows: MAX_PARTS } as const
-  return (await findListed({ ...source, asked }, type, period)).counters
+  return (await findListed({ ...source, asked, type, period })).counters
 }
 
 /** The same keys in another type; `undefined`: it does not list the prefix, or has other keys. */
@@ -97,7 +97,7 @@ async function readSumNumbers(
   of: SummedKeys,
   period: ChosenPeriod,
   keys: readonly CounterAddress[] = [],
-): Promise<ReadNumbers> {
+) {
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
   const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE

@@ -31,13 +31,10 @@ function maxAgeOf(ageMs: number): number {
   return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
 }
 
-/** `asOf`: when an answer was read that was kept from an earlier request; `null`: it was read for this one. */
-interface Kept<Value> {
-  value: Value
-  asOf: string | null
-}
-
-/** Reads what takes many rows. Without a token, callers share the answer for ten seconds, unless the question is `null`. */
+/**
+ * Reads what takes many rows. Without a token, callers share the answer for ten seconds, unless the question is `null`.
+ * @returns `asOf`: when a value was read that was kept from an earlier request
+ */
 export async function readKept<Value>(caller: Caller, question: Question | null, read: () => Promise<Value>) {
   if (question === null || (await caller.hasToken())) return { value: await read(), asOf: null }
   return readForAll(caller, question, KEPT_MS, read)
@@ -49,18 +46,14 @@ export async function readForAll<Value>(
   question: Question,
   keptMs: number,
   read: () => Promise<Value>,
-): Promise<Kept<Value>> {
+) {
   const { value, askedAt, isKept } = await isolate.kept.answer(question, { keptMs, read, waitUntil })
   return { value, asOf: isKept ? new Date(askedAt).toISOString() : null }
 }
 
 /** Reads the sum of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */
-export async function readSum(
-  { isolate, waitUntil, wantsFresh, ...caller }: Caller,
-  { recordType }: CounterType,
-  prefix: string | null,
-  which: WhichSum,
-): Promise<{ reading: Reading; maxAge: number | null; asOf: string | null }> {
+export async function readSum(caller: Caller, { recordType }: CounterType, prefix: string | null, which: WhichSum) {
+  const { isolate, waitUntil, wantsFresh } = caller
   const hasToken = await caller.hasToken()
   const isShared = prefix !== null && !hasToken
   const keptMs = isShared ? KEPT_MS : which === 'rolled' && !wantsFresh ? CACHED_MS : 0
@@ -111,7 +104,7 @@ function readingFields(reading: Reading) {
   return { count: countIn(reading), total, pending, rolledUpAt: rolledUpAt?.toISOString() ?? null }
 }
 
-/** `answeredConsistency` of an answer. @param asOf that of `Kept` */
+/** `answeredConsistency` of an answer. @param asOf as `readKept` returns it */
 export function saidOf<Read extends string>(consistency: Read, asOf: string | null) {
   return asOf === null ? { consistency } : { consistency: 'kept' as const, asOf }
 }

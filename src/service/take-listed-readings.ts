@@ -12,11 +12,6 @@ export interface ListedReading {
   reset?: boolean
 }
 
-interface RefusedReading extends Pick<ListedReading, 'type' | 'key' | 'count'> {
-  code: keyof typeof READING_REFUSALS
-  detail: string
-}
-
 /** Asks to send readings again if their outcome is unknown. */
 export const SEND_AGAIN = 'Send the same readings again: those that were taken add nothing.'
 
@@ -31,7 +26,7 @@ export async function takeListedReadings(isolate: Isolate, readings: readonly Li
     const reading: CountReading = { counter, count: BigInt(count), reset }
     return { recordId: counter.recordId, reading, sent: { type, key, count } }
   })
-  const refused: RefusedReading[] = []
+  const refused: (Omit<ListedReading, 'reset'> & { code: keyof typeof READING_REFUSALS; detail: string })[] = []
   let added = 0n
   for (const ofRange of rowsByRange(rows, changeDb.ranges).values()) {
     const asked = ofRange.map(({ reading }) => reading)
