@@ -37,8 +37,8 @@ export const orNull = <Schema extends v.GenericSchema>(schema: Schema) =>
   )
 
 /** An object, whose other members are ignored. */
-export const object = <const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') =>
-  v.object(entries, messageOf(entries, rule))
+export const object = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object(entries, messageOf(entries, 'must be an object'))
 
 /** An object without other members. (valibot's own reports only the first of them.) */
 export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') {

@@ -49,14 +49,12 @@ export interface Route {
   tellsHit?: true
 }
 
-type More = Omit<Route, 'method' | 'path' | 'access'>
-
 /** A route, with the types of its literals. */
 export function route<
   const Method extends Route['method'],
   const Path extends string,
   const Access extends Route['access'],
-  const M extends Exactly<M, More> = None,
+  const M extends Exactly<M, Omit<Route, 'method' | 'path' | 'access'>> = None,
 >(method: Method, path: Path, access: Access, more: M = {} as M) {
   return { method, path, access, ...more }
 }

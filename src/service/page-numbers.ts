@@ -11,8 +11,7 @@ import { type ChosenPeriod, chosenPeriod, wholeDays } from './chosen-period.ts'
 import { firstHour } from './history.ts'
 import { type AskedNumbers, findListed, type Listed, largestOf, readList, type Source } from './list-numbers.ts'
 import { counterOfKey } from './named-counters.ts'
-import { type KeyPart, MAX_PARTS, partsByKey } from './parts-by-key.ts'
-import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
+import { type Compared, type HistoryReader, type KeyPart, partsByKey, readPeriods, type Unit } from './period-counts.ts'
 import { unlessTooMany } from './ranking.ts'
 
 function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
@@ -23,6 +22,8 @@ export type TypeNumbers = Awaited<ReturnType<typeof typeNumbers>>
 export type CounterNumbers = Awaited<ReturnType<typeof counterNumbers>>
 
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
+/** The most keys that a chart shows apart. */
+const MAX_PARTS = 5
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
 const FIGURE_ROWS = 120
 

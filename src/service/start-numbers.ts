@@ -122,9 +122,8 @@ async function readChanges(caller: Caller, { recordType }: CounterType, week: Ch
   const top = differences.map((each) => readTop(caller, { recordType, name: '' }, each, MAX_CHANGED))
   const ranked = await unlessTooMany(Promise.all(top))
   if (ranked === null) return { rising: null, falling: null }
-  const counters = [
-    ...new Map(ranked.flatMap(({ counters }) => counters.map((each) => [each.recordId, each]))).values(),
-  ]
+  const all = ranked.flatMap(({ counters }) => counters)
+  const counters = [...new Map(all.map((each) => [each.recordId, each])).values()]
   // A counter is new if nothing of it was counted before.
   const begin = selectionOf({ from: FIRST_DAY, to: current.from, firstDay: FIRST_DAY, nextDay: current.firstDay })
   const asked = { charts: selectionsOf(week.range), hoursFrom: firstHour(caller.isolate.config) }
