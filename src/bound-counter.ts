@@ -28,13 +28,6 @@ export type Outcome<Answer> = ({ ok: true } & Answer) | ({ ok: false } & Problem
 
 type AnswerOf<Read extends (...args: never[]) => Promise<{ answer: object }>> = Awaited<ReturnType<Read>>['answer']
 
-export interface ListedIncrement {
-  type: string
-  key: string
-  /** The number to add, which may be negative. Default: 1. */
-  by?: number
-}
-
 export interface CountCall {
   /** Calls and requests with the same key count once, for `PRUNING.idempotency_hours`. */
   idempotencyKey?: string
@@ -56,9 +49,9 @@ export interface BoundCounter {
     key: string,
     options?: CountCall & { by?: number },
   ): Promise<Outcome<{ type: string; key: string; added: number; queued: boolean }>>
-  /** Adds to up to 1,000 counters: all or none. */
+  /** Adds `by`, by default 1, to each of up to 1,000 counters: all or none. */
   incrementMany(
-    increments: readonly ListedIncrement[],
+    increments: readonly { type: string; key: string; by?: number }[],
     options?: CountCall,
   ): Promise<Outcome<{ accepted: number; queued: boolean }>>
   /** Sets up to 1,000 counters to counts that arise elsewhere, and books what they have gained as counted now: each by itself. */

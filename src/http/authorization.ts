@@ -55,10 +55,10 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const token = await tokens.find(value, network, async () => {
     if (wrong.length > 0) throw new ConfigurationError(wrong)
     if (network === '') return
-    if (!tokenAttempts.isExceeded(network, Date.now()) && !(await exceedsLimit(config.rateLimit, address, 'token ')))
-      return
-    const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
-    throw new Problem('too_many_attempts', detail)
+    if (tokenAttempts.isExceeded(network, Date.now()) || (await exceedsLimit(config.rateLimit, address, 'token '))) {
+      const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
+      throw new Problem('too_many_attempts', detail)
+    }
   })
   // Also if it was accepted before, perhaps under another host: a page may have rebound its name to this machine.
   if (token?.name === OWNER && wrong.length > 0) throw new ConfigurationError(wrong)

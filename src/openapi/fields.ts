@@ -69,16 +69,12 @@ export const readingList = listBody('readings', () =>
 )
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
-const IMPORTED_DIGITS = /^-?\d{1,19}$/
 
 /** An imported count. JSON numbers do not hold the largest counts exactly. */
 export const importedCount = () =>
   v.pipe(
     described(
-      v.union(
-        [exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(IMPORTED_DIGITS, IMPORTED_RULE))],
-        IMPORTED_RULE,
-      ),
+      v.union([exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(/^-?\d{1,19}$/, IMPORTED_RULE))], IMPORTED_RULE),
       'The number to add; beyond 2^53, as a string of digits.',
     ),
     v.transform((value) => BigInt(value)),
