@@ -95,10 +95,7 @@ type InputOf<Entries extends v.ObjectEntries> = v.InferInput<v.ObjectSchema<Entr
 
 type Settings = Omit<InputOf<typeof VALUES>, 'SITES'> & {
   [Name in keyof typeof TABLES]: InputOf<(typeof TABLES)[Name]>
-} & {
-  SITES: string
-  COUNTERS: Record<string, InputOf<typeof TYPE_SETTINGS>>
-}
+} & { SITES: string; COUNTERS: Record<string, InputOf<typeof TYPE_SETTINGS>> }
 
 export const SETTING_NAMES: readonly string[] = [...Object.keys(VALUES), ...Object.keys(TABLES), 'COUNTERS']
 

@@ -7,10 +7,7 @@ import { ADJUSTING } from '../openapi/problems.ts'
 import { SEND_AGAIN, takeListedReadings } from '../service/take-listed-readings.ts'
 import { changed } from './changes.ts'
 
-const addReadings = route('post', '/v1/readings', 'manage', {
-  typesInBody: true,
-  body: fields.readingList,
-})
+const addReadings = route('post', '/v1/readings', 'manage', { typesInBody: true, body: fields.readingList })
 
 export const readingsContract = () =>
   operation(addReadings, {

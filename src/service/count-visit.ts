@@ -114,11 +114,9 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   return { ...visit, type: type.bots, counter: { ...visit.counter, recordType: type.bots.recordType } }
 }
 
-/** Characters of an origin that are kept: it comes from strangers. */
-const MAX_ORIGIN = 200
-
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
-  isolate.ignoredHits.set(type.name, { reason, origin: visitor.origin?.slice(0, MAX_ORIGIN) ?? null })
+  // An origin comes from strangers, so it may be long.
+  isolate.ignoredHits.set(type.name, { reason, origin: visitor.origin?.slice(0, 200) ?? null })
   return ignoredBecause(reason)
 }
 
@@ -156,15 +154,12 @@ async function countAdmitted(caller: Caller, visit: Visit, window: number, named
   return outcome
 }
 
-/** The key under which `visitors_of = "site"` counts. */
-const SITE_KEY = 'site'
-
 /** The counters of a type named in `also` in which the visit of a counter counts. */
 async function countersOfVisit(addresses: AddressCache, type: CounterType, counter: CounterAddress) {
   const { recordType, visitorsOf, prefixes } = type
   // The same record id, so both rows are in one range and in one statement.
   if (visitorsOf === 'page') return [{ ...counter, recordType }]
-  const keys = visitorsOf === 'site' ? [SITE_KEY] : prefixes.filter((prefix) => counter.name.startsWith(prefix))
+  const keys = visitorsOf === 'site' ? ['site'] : prefixes.filter((prefix) => counter.name.startsWith(prefix))
   return Promise.all(keys.map((key) => addresses.find(type, key)))
 }
 

@@ -9,10 +9,9 @@ import { invalidRequest } from './problem.ts'
 
 /** The type with a name. @throws {ConfigurationError} if it has a mistake in the settings */
 export function configuredType({ config }: Pick<Isolate, 'config'>, name: string): CounterType | undefined {
-  const type = config.types.get(name)
-  const mistakes = type === undefined ? config.stopped.get(name) : undefined
+  const mistakes = config.stopped.get(name)
   if (mistakes !== undefined) throw new ConfigurationError(mistakes)
-  return type
+  return config.types.get(name)
 }
 
 /** The same for types that a body or a call names. @throws {InvalidInput} of field `type` */
@@ -84,20 +83,13 @@ export function spelledPrefix({ sameKey }: CounterType, asked: string | undefine
 /** The maximum length of an `Idempotency-Key`, in characters. */
 export const MAX_IDEMPOTENCY_KEY = 255
 
-// Separate namespaces: the same key may be used once for each purpose.
-const BEGINNINGS = {
-  count: 'idempotency-key',
-  set: 'set idempotency-key',
-  import: 'import idempotency-key',
-  move: 'move idempotency-key',
-} as const
-export type KeyPurpose = keyof typeof BEGINNINGS
+export type KeyPurpose = 'count' | 'set' | 'import' | 'move'
 
 /** @throws {Problem} 422 */
 export async function hashOfKey(key: string, purpose: KeyPurpose): Promise<bigint> {
   if (typeof key !== 'string' || key === '' || key.length > MAX_IDEMPOTENCY_KEY) {
     throw invalidRequest([{ field: 'Idempotency-Key', message: `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters` }])
   }
-  const hash = purpose === 'count' ? hash63 : hash64
-  return hash(`${BEGINNINGS[purpose]} ${key}`)
+  // Separate namespaces: the same key may be used once for each purpose.
+  return purpose === 'count' ? hash63(`idempotency-key ${key}`) : hash64(`${purpose} idempotency-key ${key}`)
 }
