@@ -13,7 +13,7 @@ import * as fields from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
-import { counterOfKey } from '../service/named-counters.ts'
+import { countersOfKeys } from '../service/named-counters.ts'
 import { MAX_TOP, readTop } from '../service/ranking.ts'
 import { readKept, saidOf } from '../service/read.ts'
 
@@ -128,9 +128,7 @@ export const compare = publicReading<typeof compareCountersContract>(
   compareRoute,
   async (c, { caller, type, query }) => {
     await limitReading(c, READINGS)
-    const named = await Promise.all(
-      query.key.map((key, index) => counterOfKey(caller.isolate.addresses, type, key, `key.${index}`)),
-    )
+    const named = await countersOfKeys(caller.isolate, type, query.key)
     const question = ['compare', ...named.map(counterId)]
     const { value, asOf } = await readKept(caller, question, () => readByAge(caller.db, named, Date.now()))
     const counters = value.map((byAge, index) => ({

@@ -36,6 +36,11 @@ export async function counterOfKey(addresses: AddressCache, type: CounterType, k
   }
 }
 
+/** The counters of a list of keys. @throws {InvalidInput} of field `key.…` */
+export async function countersOfKeys({ addresses }: Isolate, type: CounterType, keys: readonly string[]) {
+  return Promise.all(keys.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
+}
+
 /**
  * The entries of a list in a body with their counters. @throws {Problem} 422 with all errors of the list
  * @param list the name of the list, for error messages

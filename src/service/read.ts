@@ -5,7 +5,7 @@ import type { Question } from '../counters/read/kept-answers.ts'
 import { consistencyOf, countIn, type Reading } from '../counters/read/read-counters.ts'
 import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'
 import type { Caller } from './caller.ts'
-import { counterOfKey } from './named-counters.ts'
+import { countersOfKeys } from './named-counters.ts'
 
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
@@ -82,8 +82,7 @@ export async function counterAnswer({ caller, type, key, counter }: AskedCounter
 
 /** The same of several counters. @throws {InvalidInput} of field `key.…` */
 export async function countersAnswer(caller: Caller, type: CounterType, keys: readonly string[], which: WhichSum) {
-  const { addresses } = caller.isolate
-  const counters = await Promise.all(keys.map((key, nth) => counterOfKey(addresses, type, key, `key.${nth}`)))
+  const counters = await countersOfKeys(caller.isolate, type, keys)
   const { readings, maxAge } = await readCounters(caller, counters, which)
   return { answer: { counters: readings.map((reading, nth) => counterFields(type, keys[nth]!, reading)) }, maxAge }
 }
