@@ -30,7 +30,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'src/http', packages: 'hono' },
   { rooms: 'src/bound-counter.ts' },
   { rooms: 'src/openapi', packages: 'hono' },
-  // Nothing from here on knows HTTP.
+  // Nothing from here on receives or answers HTTP requests.
   { rooms: 'src/service' },
   { rooms: 'src/isolate.ts' },
   { rooms: 'src/config' },

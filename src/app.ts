@@ -28,9 +28,8 @@ import { Problem } from './service/problem.ts'
 import { troubleResponse } from './views/frame.ts'
 import { isLocalHost, isLoopback } from './visits/network.ts'
 
-/** All routes. */
+/** All routes but `hit`. */
 const ROUTES = [
-  hit,
   health,
   increments,
   increment,
@@ -71,11 +70,6 @@ const ROUTES = [
 /** Replaces every path outside the base path. Half a character: no URL decodes to it. */
 const OUTSIDE = '/\ud800'
 
-const belowBase = {
-  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) =>
-    belowBasePath(basePathOf(env), getPath(request)) ?? OUTSIDE,
-}
-
 type App = ReturnType<typeof makeApp>
 
 let made: App | undefined
@@ -87,7 +81,9 @@ export function wholeApp(): App {
 }
 
 function makeApp() {
-  const app = new Hono<AppEnv>(belowBase)
+  const app = new Hono<AppEnv>({
+    getPath: (request, options) => belowBasePath(basePathOf(options?.env ?? {}), getPath(request)) ?? OUTSIDE,
+  })
 
   // Before the middlewares, which a hit does not need.
   hit(app)
@@ -98,7 +94,7 @@ function makeApp() {
     await next()
   })
 
-  for (const add of ROUTES) if (add !== hit) add(app)
+  for (const add of ROUTES) add(app)
 
   app.notFound((c) => {
     const methods = methodsOf(app, c.req.path)
@@ -117,7 +113,6 @@ function makeApp() {
   return app.onError(failed)
 }
 
-/** The methods that a path supports. */
 function methodsOf(app: App, path: string): string[] {
   const handlers = (method: string) => app.router.match(method, path)[0].length
   const methods = new Set(app.routes.map(({ method }) => method))
@@ -137,10 +132,7 @@ function failed(error: Error, c: Context<AppEnv>): Response | Promise<Response> 
   return troubleResponse(c, reported(c, error))
 }
 
-/**
- * The hot path, in a separate app: Hono composes a route with every matching middleware of its app and awaits each of them, but
- * calls a route without middleware directly (bench/README.md).
- */
+/** The hot path, in a separate app: Hono awaits each matching middleware, but calls a route without any directly (bench/README.md). */
 const hot = new Hono<AppEnv>({
   getPath: (request, options) => getPath(request).slice(basePathOf(options?.env ?? {}).length),
 })

@@ -23,11 +23,7 @@ const EXPRESSIONS = `"${ROLL_UP_CRON}" rolls up, "${PRUNING_CRON}" prunes`
 /** Runs a task. If it fails, that is logged, the result is `null`, and the next tasks run nevertheless: other tables must not grow. */
 type Attempt = <Result>(task: string, work: () => Promise<Result>) => Promise<Result | null>
 
-/**
- * Runs the tasks of a cron expression and logs them.
- * @param at the scheduled time of the run
- * @throws {Error} for an unknown expression, and what the first failed task throws: the platform then records a failure
- */
+/** Runs the tasks of a cron expression. @throws {Error} for an unknown one, and of the first failed task: the platform records a failure */
 export async function runScheduled(bindings: Bindings, cron: string, at: Date): Promise<void> {
   const isolate = isolateOf(bindings)
   const errors: unknown[] = []
@@ -69,7 +65,8 @@ async function deleteAndVerify(isolate: Isolate, at: Date, attempt: Attempt): Pr
   await attempt('names', () => pruneNames(retried))
   // A wrong setting hides how long hours are kept.
   let expired = !mayExpire
-  const expire = async () => {
+  await attempt('hours', async () => {
+    if (!mayExpire) return
     // At least one page of counters and one of types, and how it ended.
     const maxStatements = Math.max(history.maxStatements - db.sent - 1, leastExpiryStatements(ranges))
     const summary = await expireHours(db, { ...history, maxStatements, recordTypes, at })
@@ -77,8 +74,7 @@ async function deleteAndVerify(isolate: Isolate, at: Date, attempt: Attempt): Pr
     // `kept` counts hours whose day is missing.
     log(summary.kept > 0 ? 'warn' : 'info', 'expire', { scheduled, ...summary })
     await recordRun(retried, 'expiry', summary.stoppedBy)
-  }
-  if (mayExpire) await attempt('hours', expire)
+  })
   await attempt('sums', async () => {
     // At least a page, unless the run would exceed the free plan by that.
     const least =

@@ -1,22 +1,14 @@
 import type { Bindings } from './config/read-settings.ts'
 import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
-import { type Isolate, isolateOf } from './isolate.ts'
+import { isolateOf } from './isolate.ts'
 import { log } from './log.ts'
-import {
-  counterQuery,
-  countersQuery,
-  historyQuery,
-  increment,
-  incrementList,
-  readingList,
-  totalQuery,
-} from './openapi/fields.ts'
+import * as fields from './openapi/fields.ts'
 import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
-import { counterHistory, type HistoryAnswer } from './service/history.ts'
+import { counterHistoryAnswer } from './service/history.ts'
 import {
   counterOfKey,
   countingError,
@@ -26,25 +18,15 @@ import {
   typeNamed,
 } from './service/named-counters.ts'
 import { invalidRequest, problemOf } from './service/problem.ts'
-import { counterAnswer, readCounters, readSum, totalAnswer } from './service/read.ts'
-import {
-  type ListedReading,
-  type RefusedReading,
-  SEND_AGAIN,
-  takeListedReadings,
-} from './service/take-listed-readings.ts'
+import { counterAnswer, countersAnswer, totalAnswer } from './service/read.ts'
+import { type ListedReading, SEND_AGAIN, takeListedReadings } from './service/take-listed-readings.ts'
 
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
 
 /** The result of a call. Nothing is thrown: an error is data, as in the HTTP API. */
 export type Outcome<Answer> = ({ ok: true } & Answer) | ({ ok: false } & ProblemReport)
 
-export interface ListedIncrement {
-  type: string
-  key: string
-  /** The number to add, which may be negative. Default: 1. */
-  by?: number
-}
+type AnswerOf<Read extends (...args: never[]) => Promise<{ answer: object }>> = Awaited<ReturnType<Read>>['answer']
 
 export interface CountCall {
   /** Calls and requests with the same key count once, for `PRUNING.idempotency_hours`. */
@@ -56,158 +38,120 @@ export interface ReadCall {
   consistency?: 'exact' | 'rolled'
 }
 
-/** The range of a history, as in the HTTP API. */
-export interface HistoryCall {
-  by?: HistoryUnit
-  from?: string
-  to?: string
-  tz?: string
-}
-
 /** `count` is `total + pending`. `pending` is `null` if `consistency` is `rolled`, which it also is while very much is pending. */
-export type CounterReading = ReturnType<typeof counterAnswer>
-
-export interface TotalCall extends ReadCall {
-  /** The beginning of the keys. Default: all keys. */
-  prefix?: string
-}
-
-/** The same of a type or prefix. */
-export type CounterTotal = ReturnType<typeof totalAnswer>
-
-/** `start`, `from` and `to` are clock times in the time zone, with offset. */
-export type CounterPeriods = { type: string; key: string } & HistoryAnswer
+export type CounterReading = AnswerOf<typeof counterAnswer>
 
 /** A counter without HTTP, for all types. Counts are bigints: numbers round beyond 2^53. */
 export interface BoundCounter {
-  /**
-   * Adds to one counter, even if nobody awaits it. `queued`: the database is unavailable, and it will be counted later.
-   * @param options `by`: the number to add, which may be negative; 1 by default
-   */
+  /** Adds `by`, by default 1, to one counter, even if nobody awaits it. `queued`: the database is unavailable; it will be counted later. */
   increment(
     type: string,
     key: string,
     options?: CountCall & { by?: number },
   ): Promise<Outcome<{ type: string; key: string; added: number; queued: boolean }>>
-  /** Adds to up to 1,000 counters: all or none. */
+  /** Adds `by`, by default 1, to each of up to 1,000 counters: all or none. */
   incrementMany(
-    increments: readonly ListedIncrement[],
+    increments: readonly { type: string; key: string; by?: number }[],
     options?: CountCall,
   ): Promise<Outcome<{ accepted: number; queued: boolean }>>
   /** Sets up to 1,000 counters to counts that arise elsewhere, and books what they have gained as counted now: each by itself. */
-  takeReadings(
-    readings: readonly ListedReading[],
-  ): Promise<Outcome<{ taken: number; added: bigint; refused: RefusedReading[] }>>
+  takeReadings(readings: readonly ListedReading[]): Promise<Outcome<Awaited<ReturnType<typeof takeListedReadings>>>>
   /** Reads one counter. A key that was never counted has zeros. */
   read(type: string, key: string, options?: ReadCall): Promise<Outcome<CounterReading>>
   /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
   readMany(type: string, keys: readonly string[], options?: ReadCall): Promise<Outcome<{ counters: CounterReading[] }>>
   /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
-  total(type: string, options?: TotalCall): Promise<Outcome<CounterTotal>>
-  /** Reads the counts by hour, day, week or month. */
-  history(type: string, key: string, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
+  total(type: string, options?: ReadCall & { prefix?: string }): Promise<Outcome<AnswerOf<typeof totalAnswer>>>
+  /** Reads the counts by hour, day, week or month. `start`, `from` and `to` are clock times in the time zone, with offset. */
+  history(
+    type: string,
+    key: string,
+    range?: { by?: HistoryUnit; from?: string; to?: string; tz?: string },
+  ): Promise<Outcome<AnswerOf<typeof counterHistoryAnswer>>>
 }
 
-/**
- * Binds a counter to one event of the Worker.
- * @param ctx continues counting after the event has ended
- */
+/** Binds a counter to one event of the Worker. @param ctx continues counting after the event has ended */
 export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter {
   const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
-  const outcome = async <Answer extends object>(call: string, work: (isolate: Isolate) => Promise<Answer>) => {
+  const call = async <Answer extends object>(name: string, work: (caller: Caller) => Promise<Answer>) => {
     try {
-      return { ok: true, ...(await work(isolateOf(bindings))) } as const
+      const isolate = isolateOf(bindings)
+      const caller = { isolate, db: isolate.readDb, waitUntil, hasToken: async () => true, wantsFresh: false }
+      return { ok: true, ...(await work(caller)) } as const
     } catch (error) {
       const problem = problemOf(error)
       const report = reportOf(problem)
-      if (report.status >= 500) log('error', problem.code, { call, error: problem.reason })
+      if (report.status >= 500) log('error', problem.code, { call: name, error: problem.reason })
       return { ok: false, ...report } as const
     }
   }
   /** Otherwise what it does before it joins a group would end with the event. */
-  const counting = <Answer extends object>(call: string, work: (isolate: Isolate) => Promise<Answer>) => {
-    const counted = outcome(call, work)
+  const counting: typeof call = (name, work) => {
+    const counted = call(name, work)
     waitUntil(counted)
     return counted
   }
-  const count = async (isolate: Isolate, increments: readonly Increment[], { idempotencyKey }: CountCall) => {
+  const count = async (caller: Caller, increments: readonly Increment[], options?: CountCall) => {
+    const { idempotencyKey } = options ?? {}
     const key = idempotencyKey === undefined ? undefined : await hashOfKey(idempotencyKey, 'count')
-    return (await addToCounters(callerOf(isolate), increments, { key, advice: CALL_AGAIN })) === 'queued'
+    return (await addToCounters(caller, increments, { key, advice: CALL_AGAIN })) === 'queued'
   }
-  const callerOf = (isolate: Isolate): Caller => ({
-    isolate,
-    db: isolate.readDb,
-    waitUntil,
-    hasToken: async () => true,
-    wantsFresh: false,
-  })
-
-  const find = async (isolate: Isolate, given: { type: string; key: string; by?: number | undefined }) => {
-    const { type, key, by } = check(increment, given)
-    const of = typeNamed(isolate, type)
-    return { of, key, by, counter: await counterOfKey(isolate.addresses, of, key) }
+  const find = async (caller: Caller, given: { type: string; key: string; by?: number | undefined }) => {
+    const { key, by, ...named } = check(fields.increment, given)
+    const type = typeNamed(caller.isolate, named.type)
+    return { caller, type, key, by, counter: await counterOfKey(caller.isolate.addresses, type, key) }
   }
 
   return {
     increment: (type, key, given) =>
-      counting('increment', async (isolate) => {
+      counting('increment', async (caller) => {
         const { by, ...options } = given ?? {}
-        const found = await find(isolate, { type, key, by })
-        const wrong = countingError(found.of)
+        const found = await find(caller, { type, key, by })
+        const wrong = countingError(found.type)
         if (wrong !== null) throw invalidRequest([wrong])
-        const queued = await count(isolate, [{ counter: found.counter, by: BigInt(found.by) }], options)
-        return { type: found.of.name, key: found.key, added: found.by, queued }
+        const queued = await count(caller, [{ counter: found.counter, by: BigInt(found.by) }], options)
+        return { type: found.type.name, key: found.key, added: found.by, queued }
       }),
 
     incrementMany: (given, options) =>
-      counting('incrementMany', async (isolate) => {
-        const asked = check(incrementList.schema, { increments: given })
-        const listed = await listedCounters(isolate, 'increments', asked.increments, countingError)
+      counting('incrementMany', async (caller) => {
+        const asked = check(fields.incrementList.schema, { increments: given })
+        const listed = await listedCounters(caller.isolate, 'increments', asked.increments, countingError)
         const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
-        return { accepted: listed.length, queued: await count(isolate, increments, options ?? {}) }
+        return { accepted: listed.length, queued: await count(caller, increments, options) }
       }),
 
     takeReadings: (given) =>
-      counting('takeReadings', async (isolate) => {
-        const { readings } = check(readingList.schema, { readings: given })
-        const taking = takeListedReadings(isolate, readings).finally(() => isolate.reads.forget())
+      counting('takeReadings', async (caller) => {
+        const { readings } = check(fields.readingList.schema, { readings: given })
+        const taking = takeListedReadings(caller.isolate, readings).finally(() => caller.isolate.reads.forget())
         return taking.catch((error: unknown) => Promise.reject(problemOf(error, SEND_AGAIN)))
       }),
 
     read: (type, key, options = {}) =>
-      outcome('read', async (isolate) => {
-        const { consistency } = checkParameters(counterQuery, { ...options })
-        const found = await find(isolate, { type, key })
-        const { readings } = await readCounters(callerOf(isolate), [found.counter], consistency)
-        return counterAnswer(found.of, found.key, readings[0]!)
+      call('read', async (caller) => {
+        const { consistency } = checkParameters(fields.counterQuery, { ...options })
+        return (await counterAnswer(await find(caller, { type, key }), consistency)).answer
       }),
 
     readMany: (type, keys, options = {}) =>
-      outcome('readMany', async (isolate) => {
-        const of = typeNamed(isolate, type)
-        const asked = checkParameters(countersQuery, { ...options, key: keys })
-        const counters = await Promise.all(
-          asked.key.map((key, index) => counterOfKey(isolate.addresses, of, key, `key.${index}`)),
-        )
-        const { readings } = await readCounters(callerOf(isolate), counters, asked.consistency)
-        return { counters: readings.map((reading, index) => counterAnswer(of, asked.key[index]!, reading)) }
+      call('readMany', async (caller) => {
+        const of = typeNamed(caller.isolate, type)
+        const { key, consistency } = checkParameters(fields.countersQuery, { ...options, key: keys })
+        return (await countersAnswer(caller, of, key, consistency)).answer
       }),
 
     total: (type, options = {}) =>
-      outcome('total', async (isolate) => {
-        const asked = checkParameters(totalQuery, { ...options })
-        const of = typeNamed(isolate, type)
-        const prefix = spelledPrefix(of, asked.prefix)
-        const { reading, asOf } = await readSum(callerOf(isolate), of, prefix, asked.consistency)
-        return totalAnswer(of, prefix, reading, asOf)
+      call('total', async (caller) => {
+        const asked = checkParameters(fields.totalQuery, { ...options })
+        const of = typeNamed(caller.isolate, type)
+        return (await totalAnswer(caller, of, spelledPrefix(of, asked.prefix), asked.consistency)).answer
       }),
 
     history: (type, key, range = {}) =>
-      outcome('history', async (isolate) => {
-        const query = checkParameters(historyQuery, { ...range })
-        const found = await find(isolate, { type, key })
-        const { history } = await counterHistory(callerOf(isolate), found.counter, query)
-        return { type: found.of.name, key: found.key, ...history }
+      call('history', async (caller) => {
+        const query = checkParameters(fields.historyQuery, { ...range })
+        return (await counterHistoryAnswer(await find(caller, { type, key }), query)).answer
       }),
   }
 }

@@ -56,10 +56,3 @@ export type HitReason = keyof typeof HIT_REASONS
 export function ignoredBecause(reason: HitReason): string {
   return `ignored; reason=${reason}`
 }
-
-/** A hit that was not counted, for owners who wonder why nothing is. */
-export interface IgnoredHit {
-  reason: HitReason
-  /** The origin of its page, if any. */
-  origin: string | null
-}

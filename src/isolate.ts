@@ -11,7 +11,7 @@ import { batchQueue } from './counters/write/queue.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import { DatabaseFailure } from './database/errors.ts'
 import { CircuitBreaker, withBreaker, withRetries } from './database/retry-and-breaker.ts'
-import type { IgnoredHit } from './hit-reasons.ts'
+import type { HitReason } from './hit-reasons.ts'
 import { log } from './log.ts'
 import { TokenList } from './tokens.ts'
 import { Bots } from './visits/bots.ts'
@@ -61,10 +61,7 @@ export function rollUpNow(isolate: Isolate, at: Date): Promise<RollUpSummary> {
 }
 
 /** The database of the settings. While they name none, every statement is refused, and the error says why. */
-export function openConfigured(
-  { config: { databaseUrl: url, ranges }, mistakes }: Settings,
-  deadlineMs: number,
-): Database {
+export function openConfigured({ config: { databaseUrl: url, ranges }, mistakes }: Settings, deadlineMs: number) {
   if (url !== null) return openDatabase({ url, deadlineMs, ranges })
   const refuse = async () => {
     throw new DatabaseFailure({ kind: 'credentials', retry: false, applied: 'no' }, new ConfigurationError(mistakes))
@@ -106,8 +103,8 @@ function makeIsolate(settings: Settings) {
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, config.longestWindow)),
     bots: new Bots(),
-    /** The latest one of each configured type, by its name. */
-    ignoredHits: new Map<string, IgnoredHit>(),
+    /** The latest one of each type, by its name, for owners who wonder why nothing is counted. */
+    ignoredHits: new Map<string, { reason: HitReason; origin: string | null }>(),
     tokens: new TokenList(config),
     tokenAttempts: new TokenAttempts(),
     newKeys: new NewKeyAllowance(config.newKeyLimit),

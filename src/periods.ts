@@ -1,7 +1,6 @@
 /** The periods of pages that have a tile, with its label. */
 export const TILES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months', all: 'All time' } as const
 
-/** Those among other days. */
 export const OTHER_PERIODS = {
   yesterday: 'Yesterday',
   month: 'This month',
@@ -11,13 +10,11 @@ export const OTHER_PERIODS = {
 
 export type PeriodName = keyof typeof TILES | keyof typeof OTHER_PERIODS
 
-/** All of them, as addresses name them. */
 export const PERIOD_NAMES = Object.keys({ ...TILES, ...OTHER_PERIODS }) as PeriodName[]
 
 /** The units of a chart that can be chosen. A short period has hours instead. */
 export const CHART_UNITS = { day: 'Days', week: 'Weeks', month: 'Months' } as const
 export type ChartUnit = keyof typeof CHART_UNITS
-export const CHART_UNIT_NAMES = Object.keys(CHART_UNITS) as ChartUnit[]
 
 /** What a page's address asks for: its parameters, empty if it has none. */
 export interface View {
@@ -25,7 +22,6 @@ export interface View {
   /** The first and last day of a custom period, such as 2026-11-20. */
   from: string
   to: string
-  /** What is searched in the list. */
   find: string
   /** The units of the chart, if they are not those of the period. */
   by: '' | ChartUnit
@@ -33,10 +29,7 @@ export interface View {
   sort: '' | 'also' | 'change'
   /** The page of the list, from 1; 0: only its first rows. */
   page: number
-  /**
-   * Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both; or its counts by
-   * key, or added up from the beginning of the period.
-   */
+  /** What the chart shows: the counts of the type, of the other type, or of both; or its counts by key, or added up. */
   show: '' | 'also' | 'both' | 'keys' | 'cumulative'
   /** What the page offers to share, if anything: a total, or the counter of a key. */
   share: '' | 'total' | 'key'
@@ -62,7 +55,7 @@ export function viewOf(search: string): View {
     from: isCustom ? from : '',
     to: isCustom ? to : '',
     find: given('find'),
-    by: among('by', ...CHART_UNIT_NAMES) ?? '',
+    by: among('by', ...(Object.keys(CHART_UNITS) as ChartUnit[])) ?? '',
     sort: among('sort', 'also', 'change') ?? '',
     page: /^[1-9]$/.test(given('page')) ? Number(given('page')) : 0,
     show: among('show', 'also', 'both', 'keys', 'cumulative') ?? '',

@@ -1,9 +1,9 @@
 import { leastRollUpStatements } from './counters/rollup/roll-up.ts'
 
 /**
- * The budgets of the background tasks. A run has 50 subrequests and 10 ms of processor time on the free plan, 10,000 and 30 s on
- * the paid plan; some subrequests are left for retries. Pruning and the expiry of hours share a run every two minutes, and can
- * delete all that two roll-ups leave (`test/database/counters/budgets.slow.test.ts`). `history.maxStatements` includes pruning.
+ * The budgets of the background tasks. A run has 50 subrequests and 10 ms of processor time on the free plan, 10,000 and 30 s on the
+ * paid plan; some are left for retries. Pruning and expiry share a run every two minutes, and can delete all that two roll-ups leave
+ * (`test/database/counters/budgets.slow.test.ts`). `history.maxStatements` includes pruning.
  */
 export const PLANS = {
   free: {

@@ -37,8 +37,8 @@ export const orNull = <Schema extends v.GenericSchema>(schema: Schema) =>
   )
 
 /** An object, whose other members are ignored. */
-export const object = <const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') =>
-  v.object(entries, messageOf(entries, rule))
+export const object = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object(entries, messageOf(entries, 'must be an object'))
 
 /** An object without other members. (valibot's own reports only the first of them.) */
 export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') {
@@ -61,10 +61,7 @@ export const MESSAGES: v.Config<v.BaseIssue<unknown>> = {
 export const parseInput = <Schema extends v.GenericSchema>(schema: Schema, input: unknown) =>
   v.safeParse(schema, Array.isArray(input) ? null : input, MESSAGES)
 
-/**
- * Lists the errors that a schema found, by field, in the order of the schema.
- * @param root the name of the whole input, for errors that belong to no field of it
- */
+/** The errors that a schema found, in its order. @param root the name of the whole input, for errors that belong to no field */
 export function fieldErrors(issues: readonly v.BaseIssue<unknown>[], root: string): FieldError[] {
   return issues.map(({ path = [], expected, message }) => {
     const keys = path.map(({ key }) => String(key))

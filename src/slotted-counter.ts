@@ -5,8 +5,7 @@ import { serve } from './app.ts'
 import { runQueued, runScheduled } from './background.ts'
 import { type BoundCounter, bindCounter } from './bound-counter.ts'
 import { bindingsOf, type CounterOptions } from './config/config.ts'
-import type { Bindings } from './config/read-settings.ts'
-import { ConfigurationError, underOwnNames } from './config/read-settings.ts'
+import { type Bindings, ConfigurationError, underOwnNames } from './config/read-settings.ts'
 import type { Delivery } from './counters/write/queue.ts'
 import { Hono } from './http/hono.ts'
 import { problemResponse, reported } from './http/problem-response.ts'
@@ -54,38 +53,26 @@ export function createSlottedCounter(options: CounterOptions = {}): SlottedCount
 
   const fetch: SlottedCounter['fetch'] = (request, env, ctx) => serve(request, bindingsFor(env), ctx)
   const bind: SlottedCounter['bind'] = (env, ctx) => bindCounter(bindingsFor(env), ctx)
+  class Entrypoint extends WorkerEntrypoint<object> {
+    override fetch(request: Request): Response | Promise<Response> {
+      return fetch(request, this.env, this.ctx)
+    }
+  }
+  type Call = (...args: unknown[]) => unknown
+  // RPC finds only methods of the prototype.
+  for (const name of Object.keys(bindCounter({}, { waitUntil() {} })) as (keyof BoundCounter)[]) {
+    const method = function (this: { env: object; ctx: ExecutionContext }, ...args: unknown[]) {
+      return (bind(this.env, this.ctx)[name] as Call)(...args)
+    }
+    Object.defineProperty(Entrypoint.prototype, name, { value: method })
+  }
   return {
     fetch,
     scheduled: ({ cron, scheduledTime }, env) => runScheduled(bindingsFor(env), cron, new Date(scheduledTime)),
     queue: ({ messages }, env) => runQueued(bindingsFor(env), messages),
     routes: mountable(fetch, bindingsFor),
     bind,
-    Entrypoint: class extends WorkerEntrypoint<object> implements BoundCounter {
-      override fetch(request: Request): Response | Promise<Response> {
-        return fetch(request, this.env, this.ctx)
-      }
-      increment(...args: Parameters<BoundCounter['increment']>): ReturnType<BoundCounter['increment']> {
-        return bind(this.env, this.ctx).increment(...args)
-      }
-      incrementMany(...args: Parameters<BoundCounter['incrementMany']>): ReturnType<BoundCounter['incrementMany']> {
-        return bind(this.env, this.ctx).incrementMany(...args)
-      }
-      takeReadings(...args: Parameters<BoundCounter['takeReadings']>): ReturnType<BoundCounter['takeReadings']> {
-        return bind(this.env, this.ctx).takeReadings(...args)
-      }
-      read(...args: Parameters<BoundCounter['read']>): ReturnType<BoundCounter['read']> {
-        return bind(this.env, this.ctx).read(...args)
-      }
-      readMany(...args: Parameters<BoundCounter['readMany']>): ReturnType<BoundCounter['readMany']> {
-        return bind(this.env, this.ctx).readMany(...args)
-      }
-      total(...args: Parameters<BoundCounter['total']>): ReturnType<BoundCounter['total']> {
-        return bind(this.env, this.ctx).total(...args)
-      }
-      history(...args: Parameters<BoundCounter['history']>): ReturnType<BoundCounter['history']> {
-        return bind(this.env, this.ctx).history(...args)
-      }
-    } as SlottedCounter['Entrypoint'],
+    Entrypoint: Entrypoint as unknown as SlottedCounter['Entrypoint'],
   }
 }
 

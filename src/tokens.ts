@@ -33,9 +33,8 @@ export function includes(scope: Scope, needed: Scope): boolean {
 }
 
 /**
- * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Mistakes
- * never repeat any part of a line: it may be a token.
- * @param isType whether a type is configured
+ * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Mistakes never
+ * repeat any part of a line: it may be a token.
  */
 export function readTokens(text: string, isType: (name: string) => boolean, mistakes: FieldError[]): Token[] {
   const tokens: Token[] = []
@@ -74,26 +73,20 @@ const MIN_LENGTH = 16
 /** Accepted tokens in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 500
 
-const encoder = new TextEncoder()
-
 /** The tokens that a Worker accepts. */
 export class TokenList {
-  readonly #apiToken: string | null
-  readonly #named: readonly Token[]
+  readonly #settings: { apiToken: string | null; tokens: readonly Token[] }
   #owner: Token | undefined
   /** Valid tokens only, so that strangers cannot fill it. */
   readonly #accepted = new BoundedMap<Token>(MAX_GENERATION)
 
-  constructor({ apiToken, tokens }: { apiToken: string | null; tokens: readonly Token[] }) {
-    this.#apiToken = apiToken
-    this.#named = tokens
+  constructor(settings: { apiToken: string | null; tokens: readonly Token[] }) {
+    this.#settings = settings
   }
 
   /**
-   * The token with a value.
-   * @param network where it comes from. Accepted tokens are remembered by network: otherwise, once the owner has used theirs, a right
-   *   guess would pass the limit
-   * @param checkAttempt called before the value is compared with the owner's token, which people may have made up
+   * The token with a value. Accepted ones are remembered by network: else, once the owner has used theirs, a right guess would pass the
+   * limit. @param checkAttempt called before the value is compared with the owner's token, which people may have made up
    */
   async find(value: string, network: string, checkAttempt: () => Promise<void>): Promise<Token | undefined> {
     const id = `${network} ${value}`
@@ -101,7 +94,7 @@ export class TokenList {
     if (known !== undefined) return known
     const hash = await sha256(value)
     let found: Token | undefined
-    if (FORM.test(value)) for (const token of this.#named) if (isSame(token.hash, hash)) found = token
+    if (FORM.test(value)) for (const token of this.#settings.tokens) if (isSame(token.hash, hash)) found = token
     if (found === undefined) {
       await checkAttempt()
       const owner = await this.#ownerToken()
@@ -112,12 +105,13 @@ export class TokenList {
   }
 
   async withName(name: string): Promise<Token | undefined> {
-    return name === OWNER ? this.#ownerToken() : this.#named.find((token) => token.name === name)
+    return name === OWNER ? this.#ownerToken() : this.#settings.tokens.find((token) => token.name === name)
   }
 
   async #ownerToken(): Promise<Token | undefined> {
-    if (this.#apiToken === null) return undefined
-    this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(this.#apiToken) }
+    const { apiToken } = this.#settings
+    if (apiToken === null) return undefined
+    this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(apiToken) }
     return this.#owner
   }
 }
@@ -140,5 +134,5 @@ function isSame(a: string, b: string): boolean {
 
 /** In hexadecimal. */
 export async function sha256(text: string): Promise<string> {
-  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { described, type Operation, whole } from '../../src/openapi/contract.ts'
-import { COUNTING, STATUSES } from '../../src/openapi/problems.ts'
+import { COUNTING } from '../../src/openapi/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problem.ts'
 
 /** Problems of any request. */
@@ -51,7 +51,7 @@ export const problemDocument = described(
     status: described(whole, 'The HTTP status.'),
     code: described(
       v.picklist(CODES),
-      `Stable: use it to tell problems apart. ${CODES.map((code) => `\`${code}\` (${STATUSES[code]}): ${PROBLEMS[code]}.`).join(' ')}`,
+      `Stable: use it to tell problems apart. ${CODES.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
     ),
     detail: described(v.string(), 'What happened this time and what to do about it.'),
     errors: described(

@@ -1,5 +1,4 @@
 import type { Answer, HeaderName } from '../../src/openapi/contract.ts'
-import { STATUSES } from '../../src/openapi/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problem.ts'
 import type { DocumentedOperation, Example } from './example.ts'
 import { HEADERS } from './headers.ts'
@@ -34,7 +33,7 @@ export function responsesOf(schemas: Schemas, operation: DocumentedOperation): R
 function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {
   const statuses = new Map<number, ProblemCode[]>()
   for (const code of codes) {
-    const status = STATUSES[code]
+    const status = PROBLEMS[code].status
     statuses.set(status, [...(statuses.get(status) ?? []), code])
   }
   return new Map([...statuses].sort(([a], [b]) => a - b))
@@ -44,7 +43,7 @@ type NamedExamples = [string, Example][]
 
 function answerOf(
   schemas: Schemas,
-  { file }: DocumentedOperation,
+  { file, tellsHit, idempotency = 'count' }: DocumentedOperation,
   isRevalidated: boolean,
   { description, schema, contentType, headers = [] }: Answer,
   examples: NamedExamples,
@@ -53,7 +52,10 @@ function answerOf(
   const values = examples.flatMap(([name, { summary, answer }]) =>
     answer === undefined ? [] : [[name, { summary, value: answer }] as const],
   )
-  const names: HeaderName[] = isRevalidated ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
+  const names: HeaderName[] = [...headers]
+  if (tellsHit) names.push('X-Hit')
+  if (idempotency !== 'count') names.push('Idempotent-Replayed')
+  if (isRevalidated) names.push('ETag', 'Cache-Control')
   if (schema !== undefined && !file) names.push('X-Request-Id')
   return {
     description,
@@ -71,17 +73,18 @@ function answerOf(
 
 function problemOf(
   schemas: Schemas,
-  { problemHeaders = [] }: DocumentedOperation,
+  { tellsHit }: DocumentedOperation,
   status: number,
   codes: readonly ProblemCode[],
   examples: NamedExamples,
 ): JsonSchema {
-  const names: HeaderName[] = ['X-Request-Id', ...problemHeaders]
+  const names: HeaderName[] = ['X-Request-Id']
+  if (tellsHit) names.push('X-Hit')
   if (status === 401) names.push('WWW-Authenticate')
   if (status === 503 || status === 409 || status === 429) names.push('Retry-After')
   const values = examples.map(([name, { summary, answer }]) => [name, { summary, value: answer }])
   return {
-    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code]}.`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
     headers: headersOf(schemas, names, examples),
     content: {
       'application/problem+json': {

@@ -1,5 +1,4 @@
 import { html, raw } from 'hono/html'
-import { STATUSES } from '../../src/openapi/problems.ts'
 import { PROBLEMS } from '../../src/service/problem.ts'
 import type { Html } from '../../src/views/dashboard/layout.ts'
 import type { DescribedOperation, OpenApiDocument } from '../openapi/document.ts'
@@ -61,9 +60,9 @@ ${operations.map((each) => operationSection(each, { named: document.components.s
 <h2 id="problems">Problems</h2>
 <p>Errors are problem documents (RFC 9457): <code>type</code>, <code>title</code>, <code>status</code>, <code>code</code>,
 <code>detail</code> (what to do about it), <code>errors</code> (the invalid fields) and <code>requestId</code>. Use the code to tell problems apart.</p>
-<dl>${Object.entries(STATUSES).map(
-    ([code, status]) =>
-      html`<dt><b class="status s${String(status)[0]}">${status}</b> <code>${code}</code></dt><dd>${PROBLEMS[code as keyof typeof STATUSES]}.</dd>`,
+<dl>${Object.entries(PROBLEMS).map(
+    ([code, { status, title }]) =>
+      html`<dt><b class="status s${String(status)[0]}">${status}</b> <code>${code}</code></dt><dd>${title}.</dd>`,
   )}</dl>
 <p id="copied" role="status"></p>
 </main>

@@ -66,7 +66,6 @@ const site = parsed((text) => {
     : null
 }, SITES_RULE)
 
-/** The settings that are values, bindings and secrets included. */
 const VALUES = {
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
@@ -83,7 +82,6 @@ const VALUES = {
   PLAN: v.optional(v.picklist(['free', 'paid'], 'must be "free" or "paid"'), 'free'),
 }
 
-/** The settings in tables. */
 const TABLES = {
   SHARDING: { ranges: v.optional(v.picklist(POWERS_OF_TWO, RANGES_RULE), 1) },
   EXCLUDE: { networks: v.optional(v.array(parsed(parseNetwork, NETWORK_RULE), 'must be a list of networks'), []) },
@@ -97,12 +95,8 @@ type InputOf<Entries extends v.ObjectEntries> = v.InferInput<v.ObjectSchema<Entr
 
 type Settings = Omit<InputOf<typeof VALUES>, 'SITES'> & {
   [Name in keyof typeof TABLES]: InputOf<(typeof TABLES)[Name]>
-} & {
-  SITES: string
-  COUNTERS: Record<string, InputOf<typeof TYPE_SETTINGS>>
-}
+} & { SITES: string; COUNTERS: Record<string, InputOf<typeof TYPE_SETTINGS>> }
 
-/** The names of all settings, bindings and secrets. */
 export const SETTING_NAMES: readonly string[] = [...Object.keys(VALUES), ...Object.keys(TABLES), 'COUNTERS']
 
 /** The settings of docs/configuration.md. Each replaces the whole setting of that name in wrangler.toml. */
@@ -130,10 +124,9 @@ function unknownOptions({ [OPTIONS]: options }: Bindings): FieldError[] {
 const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
 
 /**
- * Reads, checks and types the settings, and fills in defaults. It never throws: a wrong setting must not stop what it does not
- * concern. A type with a mistake in what it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its
- * default, and what has none is `null`. But a default that replaces an invalid value never causes deletion.
- * @returns the configuration, and what is wrong: the setting, and the fix
+ * Reads and checks the settings. It never throws: a wrong setting must not stop what it does not concern. A type with a mistake in what
+ * it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none is `null`. But a
+ * default that replaces an invalid value never causes deletion. `mistakes`: what is wrong, and the fix
  */
 export function readConfig(bindings: Bindings) {
   const misspelt = unknownOptions(bindings)
@@ -176,13 +169,10 @@ export function readConfig(bindings: Bindings) {
     tokens,
     batches: value('BATCHES'),
     deadBatches: value('DEAD_BATCHES'),
-    /** Of public counting. */
     rateLimit: value('VISITOR_LIMIT'),
-    /** Of public reading. */
     readLimit: value('READER_LIMIT'),
     /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
     newKeyLimit: value('NEW_KEY_LIMIT'),
-    /** What pages are headed with. */
     site: value('SITE_NAME'),
     plan,
     /** The default of `allowed_origins`. */
@@ -206,9 +196,7 @@ export function readConfig(bindings: Bindings) {
       isMeant('HISTORY', 'hour_days', hourDays) &&
       areWindowsMeant &&
       (misspelt.length === 0 || bindings.COUNTERS !== undefined),
-    /** Into how many ranges record ids are divided. */
     ranges,
-    /** Networks whose visits do not count. */
     ownNetworks: table('EXCLUDE').networks,
   }
   return { config, mistakes: underOwnNames(bindings, mistakes) }

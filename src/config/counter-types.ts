@@ -64,7 +64,6 @@ const SPELLING_NAMES = SPELLINGS.map((name) => `"${name}"`).join(', ')
 /** The longest `PRUNING.idempotency_hours`, and `dedupe_seconds`. */
 export const MAX_IDEMPOTENCY_HOURS = 24 * 365
 
-/** The settings of a type. */
 export const TYPE_SETTINGS = {
   record_type: integer(1, 65_535),
   /** What is counted, as a heading: "Page views". By default, the name. */
@@ -97,7 +96,6 @@ export const TYPE_SETTINGS = {
     v.transform((value) => (value === 'unlimited' ? null : value)),
   ),
   public: flag,
-  /** Whether a public type has a page for everybody. */
   public_page: flag,
   /** Origins whose pages may send hits; `*`: every client. If empty, only the API counts. */
   allowed_origins: v.optional(v.array(origin, 'must be a list of origins'), []),
@@ -105,7 +103,6 @@ export const TYPE_SETTINGS = {
   slots: orNull(integer(1, 100_000)),
   /** Seconds within which a visitor counts once; 0: every time; `null`: see `windowOf`. */
   dedupe_seconds: orNull(integer(0, MAX_IDEMPOTENCY_HOURS * 3_600)),
-  /** Whether badges may count their viewers. */
   counting_badge: flag,
   /** The type that counts the same visits once per visitor and window. Its own `also` counts them as well. */
   also: orNull(otherType),
@@ -140,7 +137,6 @@ export interface CounterType extends Readonly<TypeSettings> {
   readonly title: string
   /** The types in which its visits count too: that of its `also`, that of the `also` of this one, and so on. */
   readonly also: readonly CounterType[]
-  /** The type in which its visits by bots count. */
   readonly bots: CounterType | null
 }
 

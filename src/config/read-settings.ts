@@ -33,10 +33,7 @@ export function underOwnNames(bindings: Bindings, mistakes: readonly FieldError[
   })
 }
 
-/**
- * Reads a setting. What is wrong is listed in `mistakes`: wrong items of a list are left out, anything else has its default.
- * `undefined` if there is none.
- */
+/** Reads a setting. If it is wrong, `mistakes` says so, and it has its default, or `undefined`; wrong items of a list are left out. */
 export function readSetting<Schema extends v.GenericSchema>(
   schema: Schema,
   given: unknown,

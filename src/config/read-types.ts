@@ -7,10 +7,8 @@ const SHOWN = ['title', 'unit', 'unit_one', 'keys', 'url', 'public_page']
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 
 /**
- * Reads `COUNTERS`. A type is left out if a mistake concerns what it counts: counts must not go where nobody wanted them.
- * @param sites the default of `allowed_origins`
- * @param base the base path
- * @returns `types`, those that are `stopped` with their mistakes, and `all`: both
+ * Reads `COUNTERS`. A type is `stopped` if a mistake concerns what it counts: counts must not go where nobody wanted them.
+ * @param sites the default of `allowed_origins` @param base the base path
  */
 export function readTypes(counters: unknown, sites: readonly string[], base: string, mistakes: FieldError[]) {
   const read = tablesOf(counters, mistakes).map(([name, table]) => readType(name, table, sites))
@@ -80,16 +78,8 @@ interface UnlinkedType {
   names: { also: string | null; bots: string | null }
 }
 
-/**
- * Links types with those that they name. A link by which visits cannot be counted is listed in `mistakes` and left out. One to a
- * type that was left out for its own mistakes is only left out.
- * @param declared the names of all types
- */
-function linkTypes(
-  read: ReadonlyMap<string, UnlinkedType>,
-  declared: ReadonlySet<string>,
-  mistakes: FieldError[],
-): void {
+/** Links types with those that they name, but for links by which visits cannot be counted. @param declared the names of all types */
+function linkTypes(read: ReadonlyMap<string, UnlinkedType>, declared: ReadonlySet<string>, mistakes: FieldError[]) {
   const all = [...read.values()]
   const isNamed = ({ type: { name } }: UnlinkedType) => all.some(({ names }) => names.also === name)
   const chainOf = ({ names }: UnlinkedType, chain: UnlinkedType[] = []): UnlinkedType[] => {

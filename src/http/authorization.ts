@@ -44,8 +44,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
 }
 
 /**
- * Finds the token with a value. Limits each network's attempts at the owner's token.
- * @throws {Problem} 429
+ * Finds the token with a value. Limits each network's attempts at the owner's token. @throws {Problem} 429
  * @throws {ConfigurationError} if it is no other token, and the owner's is missing, malformed, or too short
  */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
@@ -56,10 +55,10 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const token = await tokens.find(value, network, async () => {
     if (wrong.length > 0) throw new ConfigurationError(wrong)
     if (network === '') return
-    if (!tokenAttempts.isExceeded(network, Date.now()) && !(await exceedsLimit(config.rateLimit, address, 'token ')))
-      return
-    const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
-    throw new Problem('too_many_attempts', detail)
+    if (tokenAttempts.isExceeded(network, Date.now()) || (await exceedsLimit(config.rateLimit, address, 'token '))) {
+      const detail = 'Too many unknown tokens from your network. This one was not checked. Try again in a minute.'
+      throw new Problem('too_many_attempts', detail)
+    }
   })
   // Also if it was accepted before, perhaps under another host: a page may have rebound its name to this machine.
   if (token?.name === OWNER && wrong.length > 0) throw new ConfigurationError(wrong)
@@ -120,16 +119,8 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
   return authorized
 }
 
-/**
- * The requested prefix, in the spelling that is counted; `null` if there is none. Without a token, the type must list it.
- * @throws {InvalidInput} of field `prefix`
- * @throws {Problem} 403
- */
-export async function askedPrefix(
-  c: Context<AppEnv>,
-  type: CounterType,
-  asked: string | undefined,
-): Promise<string | null> {
+/** `spelledPrefix`; without a token, the type must list it. @throws {InvalidInput} of field `prefix` @throws {Problem} 403 */
+export async function askedPrefix(c: Context<AppEnv>, type: CounterType, asked: string | undefined) {
   const prefix = spelledPrefix(type, asked)
   if (prefix === null || type.prefixes.includes(prefix)) return prefix
   if (!(await isAuthorized(c))) return listedPrefix(type, asked)

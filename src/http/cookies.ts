@@ -50,9 +50,8 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
 }
 
 /**
- * The secret that signs the cookies of a token. A new token ends its sessions; database and host make a cookie worthless on other
- * deployments. The database's password makes it a secret, which the hash of a token is not.
- * @param host host and port of the request
+ * The secret that signs the cookies of a token. A new token ends its sessions; database and host (with its port) make a cookie worthless
+ * on other deployments. The database's password makes it a secret, which the hash of a token is not.
  */
 export function sessionSecret(databaseUrl: string, host: string, { hash }: Pick<Token, 'hash'>): string {
   const { username, password, host: server } = new URL(databaseUrl)
@@ -71,9 +70,8 @@ export function sessionCookie(base: string): string {
 type Kind = 'session' | 'own-visits' | 'zone'
 
 /**
- * Name and attributes of a cookie. Over https, the prefix keeps other hosts of the domain from setting it. Over http, several
- * instances may run on one machine, and browsers ignore the port of a cookie. Lax, so that links from other sites send it;
- * `isFromOwnPage` guards requests that change something.
+ * Name and attributes of a cookie. Over https, the prefix keeps other hosts of the domain from setting it. Over http, several instances
+ * may share a machine, and cookies ignore ports. Lax, so that links from other sites send it; `isFromOwnPage` guards changes.
  */
 function cookieOf(c: Context<AppEnv>, kind: Kind): { name: string; options: CookieOptions } {
   const { protocol, port } = new URL(c.req.url)

@@ -14,11 +14,10 @@ import { tellHit } from './problem-response.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
 import { decodeKey, pathType, rawPathKey, readQuery } from './url.ts'
 
-/** Adds an endpoint to an app. */
-type Endpoint = (app: HonoApp) => void
-
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
-type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
+export type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string}` }
+  ? { type: CounterType }
+  : None) &
   (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
   (O extends { query: () => infer Shape extends v.ObjectEntries }
     ? { query: v.InferOutput<v.ObjectSchema<Shape, undefined>> }
@@ -28,8 +27,6 @@ type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}${string
     : None) &
   (O extends { idempotency: string } ? { id: bigint | undefined } : None)
 
-type Contract<O extends Operation = Operation> = () => O
-
 /** The JSON of a successful response. Its numbers may be bigints. */
 type Data<O extends Operation> = WithBigints<v.InferInput<NonNullable<O['answers'][200]['schema']>>>
 type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in keyof T]: WithBigints<T[K]> } : T
@@ -38,11 +35,11 @@ type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in
  * Serves a route: checks the token, sets `X-Hit`, and reads type, key, query, body and idempotency key before the handler runs.
  * @param handler returns a response, or the data of a successful one, which is not cached
  */
-export function endpoint<C extends Contract>(
+export function endpoint<C extends () => Operation>(
   route: Route,
   handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
-): Endpoint {
-  const { path, access, typesInBody = false, problemHeaders = [] } = route
+) {
+  const { path, access, typesInBody = false, tellsHit } = route
   const ofSomeTypes = typesInBody || path.includes('{type}')
   const partsOf = partsReader<ReturnType<C>>(route)
   const answered = async (c: Context<AppEnv>) => {
@@ -52,7 +49,7 @@ export function endpoint<C extends Contract>(
     const answer = await handler(c, await partsOf(c))
     return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
   }
-  return (app) => add(app, route, problemHeaders.includes('X-Hit') ? [tellHit, answered] : [answered])
+  return (app: HonoApp) => add(app, route, tellsHit ? [tellHit, answered] : [answered])
 }
 
 /**
@@ -60,13 +57,13 @@ export function endpoint<C extends Contract>(
  * `Cache-Control` and the rate limit of public reading.
  * @param read returns the answer, and the seconds for which it may be cached; `null`: always revalidate
  */
-export function publicReading<C extends Contract<Operation & { access: 'read-unless-public' }>>(
+export function publicReading<C extends () => Operation & { access: 'read-unless-public' }>(
   route: Route,
   read: (
     c: Context<AppEnv>,
     parts: Parts<ReturnType<C>> & { type: CounterType },
   ) => Promise<{ answer: Data<ReturnType<C>>; maxAge: number | null }>,
-): Endpoint {
+) {
   const partsOf = partsReader<ReturnType<C>>(route)
   const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
@@ -75,7 +72,7 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
     return jsonAnswer(c, answer, `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`)
   }
-  return (app) => {
+  return (app: HonoApp) => {
     app.on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
     add(app, route, [revalidated, handler])
   }
@@ -93,7 +90,6 @@ function add(app: HonoApp, { method, path }: Route, handlers: Handler<AppEnv>[])
   app.on([method.toUpperCase()], [honoPath(path)], ...handlers)
 }
 
-/** Reads what the contract says. */
 function partsReader<O extends Operation>(route: Route) {
   const { path, access, query = () => ({}), looseQuery, body, idempotency } = route
   return async (c: Context<AppEnv>): Promise<Parts<O>> => {

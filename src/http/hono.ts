@@ -10,11 +10,8 @@ export interface AppEnv {
   Bindings: Bindings
   Variables: {
     requestId: string
-    /** Set for every route. */
     isolate: Isolate
-    /** The token that authorized the request. */
     token?: Token
-    /** The result of `isAuthorized`. */
     isAuthorized?: boolean
   }
 }

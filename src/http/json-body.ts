@@ -16,13 +16,7 @@ export async function readJson<Schema extends v.GenericSchema>(
   const text = await readText(c, maxBytes)
   if (text === '' && optional) return check(schema, {})
   checkMediaType(c, contentTypes)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw malformed()
-  }
-  return check(schema, value)
+  return check(schema, orMalformed(JSON.parse, text))
 }
 
 /** Made once: a decoder costs as much as reading the body of a hit. It keeps nothing of a text, not even of a wrong one. */
@@ -36,13 +30,11 @@ export async function readText(c: Context<AppEnv>, maxBytes: number): Promise<st
   if (body === null) return ''
   // As a whole it is faster, which hits need. But another Worker may have announced what it liked.
   const isShort = announced !== null && Number(announced) <= maxBytes
-  const bytes = await (isShort ? c.req.raw.arrayBuffer() : readChunks(body, maxBytes)).catch(cutOff)
+  const bytes = await (isShort ? c.req.raw.arrayBuffer() : readChunks(body, maxBytes)).catch(() => {
+    throw new Problem('malformed_body', 'The body ended before it was complete.')
+  })
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    throw malformed()
-  }
+  return orMalformed((bytes) => decoder.decode(bytes), bytes)
 }
 
 /** Reads a stream, or its beginning if that is longer than the limit. */
@@ -64,14 +56,14 @@ function checkMediaType(c: Context<AppEnv>, accepted: readonly string[]): void {
   throw new HttpProblem('unsupported_media_type', detail, { Accept: accepted.join(', ') })
 }
 
-function malformed(): Problem {
-  return new Problem('malformed_body', 'The body must be one JSON value in UTF-8.')
+function orMalformed<Input, Output>(read: (input: Input) => Output, input: Input): Output {
+  try {
+    return read(input)
+  } catch {
+    throw new Problem('malformed_body', 'The body must be one JSON value in UTF-8.')
+  }
 }
 
 function tooLarge(maxBytes: number): Problem {
   return new Problem('body_too_large', `The body may have at most ${maxBytes} bytes.`)
-}
-
-function cutOff(): never {
-  throw new Problem('malformed_body', 'The body ended before it was complete.')
 }

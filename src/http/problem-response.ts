@@ -1,20 +1,15 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { log } from '../log.ts'
-import { RETRY_AFTER, reportOf, STATUSES } from '../openapi/problems.ts'
-import { Problem, type ProblemCode, problemOf } from '../service/problem.ts'
+import { reportOf } from '../openapi/problems.ts'
+import { PROBLEMS, Problem, type ProblemCode, problemOf } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
 
 /** A problem whose answer has further headers. */
 export class HttpProblem extends Problem {
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Record<string, string>
 
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    headers: Readonly<Record<string, string>>,
-    errors?: Problem['errors'],
-  ) {
+  constructor(code: ProblemCode, detail: string, headers: Record<string, string>, errors: Problem['errors'] = []) {
     super(code, detail, { errors })
     this.headers = headers
   }
@@ -22,12 +17,12 @@ export class HttpProblem extends Problem {
 
 /** The status and the headers of the answer to a problem. */
 export function answerTo(problem: Problem) {
-  const seconds = RETRY_AFTER[problem.code]
+  const known = PROBLEMS[problem.code]
   return {
-    status: STATUSES[problem.code],
+    status: known.status,
     headers: {
       'Cache-Control': 'no-store',
-      ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
+      ...('retryAfter' in known && { 'Retry-After': String(known.retryAfter) }),
       ...(problem instanceof HttpProblem && problem.headers),
     },
   }
@@ -40,20 +35,14 @@ export function problemResponse(c: Context<AppEnv>, problem: Problem): Response 
   return c.body(JSON.stringify(document), status, { 'Content-Type': 'application/problem+json', ...headers })
 }
 
-/** The problem of an error. Logs it if it is not the client's fault. */
+/** The problem of an error. Logs it, with the underlying error, if it is not the client's fault. */
 export function reported(c: Context<AppEnv>, error: unknown): Problem {
   const problem = problemOf(error)
-  if (STATUSES[problem.code] >= 500) logFailure(c, problem)
+  if (PROBLEMS[problem.code].status >= 500) {
+    const path = new URL(c.req.url).pathname
+    log('error', problem.code, { requestId: c.get('requestId'), path, error: problem.reason })
+  }
   return problem
-}
-
-/** Logs a problem with the underlying error. */
-export function logFailure(c: Context<AppEnv>, problem: Problem): void {
-  log('error', problem.code, {
-    requestId: c.get('requestId'),
-    path: new URL(c.req.url).pathname,
-    error: problem.reason,
-  })
 }
 
 /** Adds `X-Hit` to the failures of a path that counts. */

@@ -43,9 +43,8 @@ export const readableIfPublic = cors({
 const KEYS_PER_READING = 100
 
 /**
- * Refuses readings without a token above a network's limit, before anything is read.
+ * Refuses readings without a token above a network's limit, before anything is read. @throws {Problem} 429
  * @param totals how many totals the request asks for beside its keys; each is a reading
- * @throws {Problem} 429
  */
 export async function limitReading(c: Context<AppEnv>, totals = 0): Promise<void> {
   const { readLimit } = c.get('isolate').config

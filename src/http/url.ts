@@ -75,10 +75,9 @@ export function rememberedQueries<Shape extends v.ObjectEntries>(shape: () => Sh
 }
 
 /**
- * Reads the query string of a URL strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
+ * Reads a query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors. @throws {Problem} 400 or 422
  * @param shape makes the schemas, of strings or lists of strings; always the same function for a path
  * @param ignoresUnknown for images: `?v=2` gets past a cache
- * @throws {Problem} 400 or 422
  */
 export function readQuery<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, ignoresUnknown = false) {
   const begin = url.indexOf('?')

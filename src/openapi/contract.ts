@@ -35,7 +35,6 @@ export interface Route {
   typesInBody?: true
   /** The parameters in the query string, for `readQuery`. Default: none. */
   query?: () => v.ObjectEntries
-  /** Ignores the query string. */
   looseQuery?: true
   body?: {
     schema: () => v.GenericSchema
@@ -46,18 +45,16 @@ export interface Route {
   }
   /** What the `Idempotency-Key` of a request is for. Default: it is ignored. */
   idempotency?: KeyPurpose
-  /** Extra headers of this operation's problem documents. */
-  problemHeaders?: readonly HeaderName[]
+  /** Set if every response has `X-Hit`. */
+  tellsHit?: true
 }
-
-type More = Omit<Route, 'method' | 'path' | 'access'>
 
 /** A route, with the types of its literals. */
 export function route<
   const Method extends Route['method'],
   const Path extends string,
   const Access extends Route['access'],
-  const M extends Exactly<M, More> = None,
+  const M extends Exactly<M, Omit<Route, 'method' | 'path' | 'access'>> = None,
 >(method: Method, path: Path, access: Access, more: M = {} as M) {
   return { method, path, access, ...more }
 }
@@ -94,25 +91,20 @@ export function operation<const R extends Route, const M extends Exactly<M, Omit
   return { ...route, ...more }
 }
 
-/** The answers of an operation whose only one is JSON. */
-export const ok = <Schema extends v.GenericSchema>(
-  description: string,
-  schema: Schema,
-  ...headers: readonly HeaderName[]
-) => ({ 200: { description, schema, headers } })
-
 /** A copy of a schema with a description, or with other members of the OpenAPI document. */
-export function described<Schema extends v.GenericSchema>(
-  schema: Schema,
-  as: string | Record<string, unknown>,
-): Schema {
-  return v.pipe(schema, v.metadata(typeof as === 'string' ? { description: as } : as)) as never
+export function described<Schema extends v.GenericSchema>(schema: Schema, as: string | Record<string, unknown>) {
+  return v.pipe(schema, v.metadata(typeof as === 'string' ? { description: as } : as)) as unknown as Schema
 }
 
 /** An object in a response with a name in the OpenAPI document. */
 export function namedObject<const Entries extends v.ObjectEntries>(id: string, entries: Entries) {
   return described(v.strictObject(entries), { id })
 }
+
+/** The usual answer of an operation: an object with a name in the OpenAPI document. */
+export const ok = <const Entries extends v.ObjectEntries>(description: string, id: string, entries: Entries) => ({
+  200: { description, schema: namedObject(id, entries) },
+})
 
 export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
 

@@ -3,16 +3,18 @@ import { midnightOf } from '../counters/calendar.ts'
 import { DEFAULT_POINTS, HISTORY_UNITS, TIME_RULE } from '../counters/history/history-range.ts'
 import { fitsTotal } from '../counters/ledger/totals.ts'
 import { MAX_READ } from '../counters/read/read-counters.ts'
-import { parsed, strictObject, textThat } from '../schemas.ts'
+import { flag, parsed, strictObject, textThat } from '../schemas.ts'
 import { described, instant, TYPE_DESCRIPTION } from './contract.ts'
 
 export const choice = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`)
 
+export const trueOrFalse = () => v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
+
 const exactInteger = (rule: string) => v.pipe(v.number(rule), v.safeInteger(rule))
 
 /** A day of the calendar, such as 2026-11-20. */
-export const dateField = (rule: string, fits = (_day: string) => true) =>
+export const date = (rule: string, fits = (_day: string) => true) =>
   described(
     textThat(rule, (day) => !Number.isNaN(midnightOf(day)) && fits(day)),
     { format: 'date' },
@@ -27,15 +29,14 @@ export const shortBody = <const Shape extends v.ObjectEntries>(
   shape: () => Shape,
 ) => ({ maxBytes, schema: () => strictObject(shape(), `must be an object such as ${example}`) })
 
-export const namedFields = {
+export const named = {
   type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
   key: described(v.string(), 'The key, not percent-encoded.'),
 }
 
 export const listEntry = <const Shape extends v.ObjectEntries>(id: string, more: Shape) =>
-  described(strictObject({ ...namedFields, ...more }), { id })
+  described(strictObject({ ...named, ...more }), { id })
 
-/** The most entries of a list in a body. */
 export const MAX_LISTED = 1_000
 
 /** A body of one list. @param name that of the list, and what it lists */
@@ -49,38 +50,31 @@ export const listBody = <const Name extends string, Entry extends v.GenericSchem
   },
 })
 
-export const countField = exactInteger(BY_RULE)
+export const count = exactInteger(BY_RULE)
 
-export const resetField = () =>
-  described(
-    v.optional(v.boolean('must be true or false'), false),
-    'Whether the reading may be below the count. The history then stays as it is.',
-  )
+export const reset = () =>
+  described(flag, 'Whether the reading may be below the count. The history then stays as it is.')
 
-export const byField = described(v.optional(countField, 1), 'The number to add.')
+export const by = described(v.optional(count, 1), 'The number to add.')
 
-export const increment = () => listEntry('Increment', { by: byField })
+export const increment = () => listEntry('Increment', { by })
 
 export const incrementList = listBody('increments', increment)
 
 export const readingList = listBody('readings', () =>
   listEntry('CountReading', {
-    count: described(countField, 'The count as it is read elsewhere.'),
-    reset: resetField(),
+    count: described(count, 'The count as it is read elsewhere.'),
+    reset: reset(),
   }),
 )
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
-const IMPORTED_DIGITS = /^-?\d{1,19}$/
 
 /** An imported count. JSON numbers do not hold the largest counts exactly. */
-export const importedCountField = () =>
+export const importedCount = () =>
   v.pipe(
     described(
-      v.union(
-        [exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(IMPORTED_DIGITS, IMPORTED_RULE))],
-        IMPORTED_RULE,
-      ),
+      v.union([exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(/^-?\d{1,19}$/, IMPORTED_RULE))], IMPORTED_RULE),
       'The number to add; beyond 2^53, as a string of digits.',
     ),
     v.transform((value) => BigInt(value)),
@@ -89,14 +83,14 @@ export const importedCountField = () =>
 
 export const AFTER_RULE = 'must be the "next" of the previous page'
 
-export const afterField = <Cursor extends v.GenericSchema>(cursor: Cursor) =>
+export const after = <Cursor extends v.GenericSchema>(cursor: Cursor) =>
   described(v.optional(cursor), 'The `next` of the previous page.')
 
-export const nextField = () =>
+export const next = () =>
   described(v.nullable(v.string()), 'Pass it as `after` to get the next page; null on the last page.')
 
 /** @param what the description, without a full stop */
-export const limitField = (max: number, usual: number, what: string) => {
+export const limit = (max: number, usual: number, what: string) => {
   const message = `must be a whole number from 1 to ${max}`
   const limit = (digits: string) => (/^\d{1,9}$/.test(digits) && +digits >= 1 && +digits <= max ? +digits : null)
   return described(v.optional(parsed(limit, message), `${usual}`), {
@@ -116,11 +110,11 @@ export const consistency = () =>
   )
 
 /** What an answer includes that is read for its request. */
-export const readField = <const Words extends readonly string[]>(...words: Words) =>
+export const readConsistency = <const Words extends readonly string[]>(...words: Words) =>
   described(v.picklist(words), '`rolled`: as of the last roll-up, without the pending part.')
 
 /** The same of an answer that may be kept. */
-export const consistencyFields = <const Words extends readonly string[]>(...words: Words) => ({
+export const answeredConsistency = <const Words extends readonly string[]>(...words: Words) => ({
   consistency: described(
     v.picklist([...words, 'kept']),
     '`rolled`: as of the last roll-up, without the pending part. `kept`: read for an earlier request, at `asOf`.',
@@ -128,22 +122,22 @@ export const consistencyFields = <const Words extends readonly string[]>(...word
   asOf: described(v.optional(instant), 'When the reading of a `kept` answer began.'),
 })
 
-export const prefixField = () =>
+export const prefix = () =>
   described(
     v.optional(v.string()),
     'The beginning of the keys. Without a token, it must be one of the type’s `prefixes`. Default: all keys.',
   )
 
 export const counterQuery = () => ({ consistency: consistency() })
-export function keysField(most: number) {
+export function keys(most: number) {
   const rule = `must be given 1 to ${most} times: ?key=a&key=b`
-  const keys = v.pipe(v.array(v.string(), rule), v.minLength(1, rule), v.maxLength(most, rule))
-  return described(keys, 'A key. Repeat the parameter for each key: `?key=a&key=b`.')
+  const list = v.pipe(v.array(v.string(), rule), v.minLength(1, rule), v.maxLength(most, rule))
+  return described(list, 'A key. Repeat the parameter for each key: `?key=a&key=b`.')
 }
-export const countersQuery = () => ({ key: keysField(MAX_READ), consistency: consistency() })
-export const totalQuery = () => ({ prefix: prefixField(), consistency: consistency() })
+export const countersQuery = () => ({ key: keys(MAX_READ), consistency: consistency() })
+export const totalQuery = () => ({ prefix: prefix(), consistency: consistency() })
 
-const time = () => v.union([dateField(TIME_RULE), instant], TIME_RULE)
+const time = () => v.union([date(TIME_RULE), instant], TIME_RULE)
 
 export const historyQuery = () => ({
   by: described(v.optional(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),

@@ -10,7 +10,7 @@ import { hitOf, saidOf } from '../http/problem-response.ts'
 import { rawPathKey, readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { count, described, namedObject, operation, route, userAgent, whole } from '../openapi/contract.ts'
-import { choice, prefixField } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { parsed, textThat } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { countVisit } from '../service/count-visit.ts'
@@ -47,26 +47,29 @@ const look = () => ({
   label: v.optional(textThat(LABEL_RULE, isBadgeText)),
   color: v.optional(parsed(parseColor, COLOR_RULE)),
   label_color: v.optional(parsed(parseColor, COLOR_RULE)),
-  period: described(v.optional(choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
-  compact: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
+  period: described(v.optional(fields.choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
+  compact: fields.trueOrFalse(),
 })
 
-const svgQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES), 'flat') })
+const svgQuery = () => ({ ...look(), style: v.optional(fields.choice(BADGE_STYLES), 'flat') })
+
+const svgTotalQuery = () => ({ ...svgQuery(), prefix: fields.prefix() })
 
 type SvgQuery = ParametersOf<typeof svgQuery>
 
-const svgTotalQuery = () => ({ ...svgQuery(), prefix: prefixField() })
-
-const jsonQuery = () => ({ ...look(), style: v.optional(choice(BADGE_STYLES)) })
-const jsonTotalQuery = () => ({ ...jsonQuery(), prefix: prefixField() })
+const jsonQuery = () => ({ ...look(), style: v.optional(fields.choice(BADGE_STYLES)) })
+const jsonTotalQuery = () => ({ ...jsonQuery(), prefix: fields.prefix() })
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
 function jsonAnswers() {
-  const shown = namedObject('ShieldsBadge', {
+  const members = (messageMeans: string) => ({
     schemaVersion: v.literal(1),
     label: v.string(),
-    message: described(v.string(), 'The count, formatted for display.'),
+    message: described(v.string(), messageMeans),
     color: v.string(),
+  })
+  const shown = namedObject('ShieldsBadge', {
+    ...members('The count, formatted for display.'),
     labelColor: v.optional(v.string()),
     style: v.optional(v.string()),
     cacheSeconds: whole,
@@ -76,10 +79,7 @@ function jsonAnswers() {
     ),
   })
   const wrong = namedObject('ShieldsError', {
-    schemaVersion: v.literal(1),
-    label: v.string(),
-    message: described(v.string(), 'What went wrong.'),
-    color: v.string(),
+    ...members('What went wrong.'),
     isError: v.literal(true),
     cacheSeconds: whole,
   })
@@ -124,7 +124,7 @@ export const jsonBadgeContract = () =>
 
 /** Badges of public types. */
 export const badges = images('/badge/:type/*', ['svg', 'json'], (c, subject, format) =>
-  format === 'svg' ? svg(c, subject) : json(c, subject),
+  (format === 'svg' ? svg : json)(c, subject),
 )
 
 /** The count that an image shows. A prefix is for totals. */
@@ -174,7 +174,7 @@ async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<object> 
 }
 
 export const countingBadgeContract = () =>
-  operation(route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery }), {
+  operation(route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery, tellsHit: true }), {
     id: 'countingBadge',
     tag: 'Counting',
     summary: 'Count a view with a badge',
@@ -193,10 +193,10 @@ export const countingBadgeContract = () =>
   })
 
 function countingAnswer(description: string) {
-  return { description, contentType: 'image/svg+xml', headers: ['Cache-Control', 'X-Hit'] } as const
+  return { description, contentType: 'image/svg+xml', headers: ['Cache-Control'] } as const
 }
 
-/** Milliseconds that an image waits for its count. go-camo gives up after 4 s (`--timeout`). Counting continues without it. */
+/** Milliseconds that an image waits for its count. go-camo gives up after 4 s (`--timeout`). */
 const MAX_WAIT_MS = 3_000
 
 /**
@@ -205,15 +205,8 @@ const MAX_WAIT_MS = 3_000
  */
 const NOT_CACHED = 'no-cache, no-store, max-age=0, must-revalidate'
 
-const NOT_SET = 'counting_badge is not set'
-
-/** The outcome, and the count to show. `null`: unknown, so that the badge shows the last one that this isolate knows. */
-interface Shown {
-  said: string
-  count: bigint | null
-}
-
-const LATE: Shown = { said: 'unknown', count: null }
+/** The outcome, and the count to show; `null`: unknown, so that the badge shows the last one that this isolate knows. */
+const LATE = { said: 'unknown', count: null as bigint | null }
 
 /** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
 export const countingBadges = (app: HonoApp) =>
@@ -229,7 +222,7 @@ export const countingBadges = (app: HonoApp) =>
   })
 
 async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
-  if (!type.countingBadge) return refused(c, new Problem('not_found', NOT_SET))
+  if (!type.countingBadge) return refused(c, new Problem('not_found', 'counting_badge is not set'))
   const query = readQuery(c.req.url, svgQuery, true)
   const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
   const { shownCounts } = c.get('isolate')
@@ -250,20 +243,16 @@ function refused(c: Context<AppEnv>, problem: Problem): Response {
 }
 
 /** Counts a visit, and then reads the count. Proxies send no origin, so none is needed. Never fails. */
-async function countAndRead(
-  c: Context<AppEnv>,
-  type: CounterType,
-  counter: CounterAddress,
-  query: SvgQuery,
-): Promise<Shown> {
-  let said: string | null = null
+async function countAndRead(c: Context<AppEnv>, type: CounterType, counter: CounterAddress, query: SvgQuery) {
+  let said: string | undefined
+  let count: bigint | null = null
   try {
     said = await countVisit(callerOf(c), { type, counter, visitor: visitorOf(c), purpose: 'image' })
     // A queued count cannot be read yet.
-    if (said === 'queued') return { said, count: null }
-    return { said, count: await countShown(c, { type, counter }, query) }
+    if (said !== 'queued') count = await countShown(c, { type, counter }, query)
   } catch (error) {
     const failed = saidOf(c, error)
-    return { said: said ?? failed, count: null }
+    said ??= failed
   }
+  return { said, count }
 }

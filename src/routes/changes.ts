@@ -1,71 +1,52 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { CounterType } from '../config/counter-types.ts'
 import { keyOfCounter } from '../counters/changes/change.ts'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import { MAX_REPAIRED_DAYS, repairCounter } from '../counters/changes/repair-counter.ts'
 import { setCounter } from '../counters/changes/set-counter.ts'
 import { takeReadings } from '../counters/changes/take-readings.ts'
-import type { CounterAddress } from '../counters/counter-address.ts'
 import { MISMATCHES } from '../counters/verify/verify-page.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { finished } from '../http/caller.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { endpoint, type Parts } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
-import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
-import {
-  countField,
-  dateField,
-  importedCountField,
-  listBody,
-  listEntry,
-  MAX_LISTED,
-  resetField,
-  shortBody,
-} from '../openapi/fields.ts'
+import { count, described, ok, operation, route, whole } from '../openapi/contract.ts'
+import * as fields from '../openapi/fields.ts'
 import { ADJUSTING } from '../openapi/problems.ts'
-import { parsed } from '../schemas.ts'
-import type { Caller } from '../service/caller.ts'
+import { flag, parsed } from '../schemas.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
 import { invalidRequest, Problem, type ProblemCode, problemOf, READING_REFUSALS } from '../service/problem.ts'
 import { SEND_AGAIN } from '../service/take-listed-readings.ts'
 
 /**
- * Waits for a change of counters.
- * @param id the hash of the request's idempotency key
- * @param options `outcomeOf`: `repeated` if an earlier request with the same key made the change; `advice`: what to do if the outcome of
- *   a request without a key is unknown
+ * Waits for a change of counters. It is `repeated` if an earlier request with the same key made it.
+ * @param advice what to do if the outcome of a request without a key is unknown
  * @throws {Problem} that says whether anything was changed
  */
 export async function changed<Done>(
   c: Context<AppEnv>,
   id: bigint | null | undefined,
   changing: Promise<Done>,
-  {
-    outcomeOf = (done: Done): unknown => done,
-    advice = 'Read the counter. A request with an Idempotency-Key can be retried.',
-  } = {},
+  advice = 'Read the counter. A request with an Idempotency-Key can be retried.',
 ): Promise<Done> {
   const { reads } = c.get('isolate')
-  const done = await finished(
-    c,
-    changing.finally(() => reads.forget()),
-  ).catch((error: unknown) => {
+  const forgetting = changing.finally(() => reads.forget())
+  const done = await finished(c, forgetting).catch((error: unknown) => {
     throw problemOf(error, id == null ? advice : 'Retry with the same Idempotency-Key.')
   })
-  if (outcomeOf(done) === 'repeated') c.header('Idempotent-Replayed', 'true')
+  if (done === 'repeated') c.header('Idempotent-Replayed', 'true')
   return done
 }
 
 const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
-  body: shortBody(1024, '{"count":0}', () => ({
-    count: described(countField, 'The new count.'),
+  body: fields.shortBody(1024, '{"count":0}', () => ({
+    count: described(fields.count, 'The new count.'),
     as: described(
       v.optional(v.literal('reading', 'must be "reading" if given')),
       '`reading`: the count arises elsewhere. What it has gained is booked as counted now, and less than the count is refused.',
     ),
-    reset: resetField(),
+    reset: fields.reset(),
   })),
   idempotency: 'set',
 })
@@ -77,39 +58,36 @@ export const setCountContract = () =>
     summary: 'Set a counter',
     description:
       'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
-    answers: ok(
-      'Set, by this or an earlier request with the same idempotency key.',
-      namedObject('Setting', {
-        type: v.string(),
-        key: v.string(),
-        count: whole,
-        added: described(
-          v.nullable(count),
-          'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
-        ),
-      }),
-      'Idempotent-Replayed',
-    ),
+    answers: ok('Set, by this or an earlier request with the same idempotency key.', 'Setting', {
+      type: v.string(),
+      key: v.string(),
+      count: whole,
+      added: described(
+        v.nullable(count),
+        'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
+      ),
+    }),
     problems: ['too_many_pending', 'reading_below_count', ...ADJUSTING],
   })
 
 export const set = endpoint<typeof setCountContract>(
   setCount,
   async (c, { caller, type, counter, key, id = null, body }) => {
-    const { count, reset } = body
+    const { count, as, reset } = body
     const db = caller.isolate.changeDb
-    const [asked, at] = [BigInt(count), new Date()]
-    if (body.as === undefined) {
-      if (reset) throw invalidRequest([{ field: 'reset', message: 'needs "as": "reading"' }])
-      const changing = setCounter(db, counter, { count: asked, id, at })
-      const { added } = await changed(c, id, changing, { outcomeOf: ({ outcome }) => outcome })
-      // A repeated request is told the count that it set, not the present one.
-      return { type: type.name, key, count, added }
+    if (as === undefined && reset) throw invalidRequest([{ field: 'reset', message: 'needs "as": "reading"' }])
+    const setOrTake = async () => {
+      const [asked, at] = [BigInt(count), new Date()]
+      if (as === 'reading') {
+        const change = await keyOfCounter(id, 'set', counter, `reading ${count} ${reset}`)
+        return takeReadings(db, [{ counter, count: asked, reset }], { key: change, at })
+      }
+      const { outcome, added } = await setCounter(db, counter, { count: asked, id, at })
+      return outcome === 'repeated' ? outcome : [{ added }]
     }
-    const change = await keyOfCounter(id, 'set', counter, `reading ${count} ${reset}`)
-    const taking = takeReadings(db, [{ counter, count: asked, reset }], { key: change, at })
-    const taken = await changed(c, id, taking, { advice: SEND_AGAIN })
-    const result = taken === 'repeated' ? { added: null } : taken[0]!
+    const done = await changed(c, id, setOrTake(), as && SEND_AGAIN)
+    // A repeated request is told the count that it set, not the present one.
+    const result = done === 'repeated' ? { added: null } : done[0]!
     if ('refused' in result)
       throw new Problem(result.refused, `${READING_REFUSALS[result.refused]} Nothing was changed.`)
     return { type: type.name, key, count, added: result.added }
@@ -120,19 +98,16 @@ export const set = endpoint<typeof setCountContract>(
 const move = (...problems: readonly ProblemCode[]) =>
   ({
     tag: 'Changing',
-    answers: ok(
-      'Done, by this or an earlier request with the same idempotency key.',
-      namedObject('Moved', { type: v.string(), key: v.string() }),
-      'Idempotent-Replayed',
-    ),
+    answers: ok('Done, by this or an earlier request with the same idempotency key.', 'Moved', {
+      type: v.string(),
+      key: v.string(),
+    }),
     problems: ['no_such_counter', 'history_too_large', 'too_many_pending', ...ADJUSTING, ...problems],
   }) as const
 
-const BELOW_RULE = 'must be a whole number'
-
 const also = () =>
   described(
-    v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
+    fields.trueOrFalse(),
     '`true`: the same for the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
   )
 
@@ -140,11 +115,8 @@ const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
   query: () => ({
     also: also(),
     below: described(
-      v.optional(parsed((digits) => (/^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null), BELOW_RULE)),
-      {
-        type: 'integer',
-        description: 'Delete only if the count is below this number at that instant.',
-      },
+      v.optional(parsed((text) => (/^-?\d{1,19}$/.test(text) ? BigInt(text) : null), 'must be a whole number')),
+      { type: 'integer', description: 'Delete only if the count is below this number at that instant.' },
     ),
   }),
   idempotency: 'move',
@@ -161,7 +133,7 @@ export const deleteCounterContract = () =>
 
 const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
   query: () => ({ also: also() }),
-  body: shortBody(4096, '{"to":"/new"}', () => ({
+  body: fields.shortBody(4096, '{"to":"/new"}', () => ({
     to: described(v.string(), 'The new key, which must not have a counter.'),
   })),
   idempotency: 'move',
@@ -177,7 +149,7 @@ export const renameContract = () =>
 
 const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
   query: () => ({ also: also() }),
-  body: shortBody(4096, '{"into":"/other"}', () => ({
+  body: fields.shortBody(4096, '{"into":"/other"}', () => ({
     into: described(v.string(), 'The key of the other counter, which must exist.'),
   })),
   idempotency: 'move',
@@ -193,56 +165,46 @@ export const mergeContract = () =>
   })
 
 export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c, parts) =>
-  moved(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
+  moved(c, parts, { kind: 'delete', below: parts.query.below }),
 )
 
-export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) =>
-  moved(c, parts, { kind: 'rename', target: await targetOf(parts, 'to', parts.body.to), below: null }),
+export const renaming = endpoint<typeof renameContract>(rename, (c, parts) =>
+  moved(c, parts, { kind: 'rename', target: ['to', parts.body.to] }),
 )
 
-export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) =>
-  moved(c, parts, { kind: 'merge', target: await targetOf(parts, 'into', parts.body.into), below: null }),
+export const merging = endpoint<typeof mergeContract>(merge, (c, parts) =>
+  moved(c, parts, { kind: 'merge', target: ['into', parts.body.into] }),
 )
 
-interface Asked {
-  caller: Caller
-  type: CounterType
-  key: string
-  counter: CounterAddress
-  id: bigint | undefined
-  query: { also: string }
-}
-
-async function targetOf({ caller, type, counter }: Asked, field: string, key: string): Promise<CounterAddress> {
-  const target = await counterOfKey(caller.isolate.addresses, type, key, field)
-  if (target.recordId === counter.recordId) throw invalidRequest([{ field, message: 'must be another key' }])
-  return target
-}
-
+/** @param asked `target`: the field of the body with the other key, and that key */
 async function moved(
   c: Context<AppEnv>,
-  { caller, type, counter, key, id, query }: Asked,
-  asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
+  { caller: { isolate }, type, counter, key, id, query }: Parts<typeof deleteCounter>,
+  asked: { kind: MoveRequest['kind']; target?: [field: string, key: string]; below?: bigint | undefined },
 ) {
+  const { kind, target: [field, other] = [], below = null } = asked
+  const target = other === undefined ? null : await counterOfKey(isolate.addresses, type, other, field)
+  if (target?.recordId === counter.recordId) throw invalidRequest([{ field: field!, message: 'must be another key' }])
   const others = query.also === 'true' ? type.also.filter(({ visitorsOf }) => visitorsOf === 'page') : []
   checkTypes(c, ...others.map(({ name }) => name))
   const also = others.map(({ recordType }) => recordType)
-  await changed(c, id, moveCounter(caller.isolate.changeDb, counter, { ...asked, also, key: id ?? null }))
+  await changed(c, id, moveCounter(isolate.changeDb, counter, { kind, target, below, also, key: id ?? null }))
   return { type: type.name, key }
 }
 
 const KEY_RULE = 'is required: a value unique to this request, so that a retry changes nothing'
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
-const row = () =>
-  listEntry('ImportedCount', {
-    count: importedCountField(),
-    day: described(v.optional(dateField(DAY_RULE)), 'The day of the history to add to (UTC).'),
-  })
+const TO_DATE = v.transform((day: string) => new Date(day))
 
 const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
-  body: listBody('counters', row),
+  body: fields.listBody('counters', () =>
+    fields.listEntry('ImportedCount', {
+      count: fields.importedCount(),
+      day: described(v.optional(v.pipe(fields.date(DAY_RULE), TO_DATE)), 'The day of the history to add to (UTC).'),
+    }),
+  ),
   idempotency: 'import',
 })
 
@@ -251,36 +213,32 @@ export const addImportContract = () =>
     id: 'import',
     tag: 'Changing',
     summary: 'Import counts',
-    description: `Adds counts from another source to up to ${MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
-    answers: ok(
-      'Added, by this or an earlier request with the same idempotency key.',
-      namedObject('Imported', { imported: described(whole, 'The number of rows.') }),
-      'Idempotent-Replayed',
-    ),
+    description: `Adds counts from another source to up to ${fields.MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
+    answers: ok('Added, by this or an earlier request with the same idempotency key.', 'Imported', {
+      imported: described(whole, 'The number of rows.'),
+    }),
     problems: ['different_ranges', ...ADJUSTING],
   })
 
 export const imports = endpoint<typeof addImportContract>(addImport, async (c, { caller: { isolate }, id, body }) => {
   if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
-  const now = new Date()
-  const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(day))
-  const listed = await listedCounters(isolate, 'counters', body.counters, (_type, entry) => {
-    const day = dayOf(entry)
-    return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
-  })
+  const at = new Date()
+  const listed = await listedCounters(isolate, 'counters', body.counters, (_, { day }) =>
+    day !== undefined && (day.getTime() < 0 || day > at) ? { field: 'day', message: DAY_RULE } : null,
+  )
   checkTypes(c, ...body.counters.map(({ type }) => type))
-  const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
-  await changed(c, id, importCounts(isolate.changeDb, rows, { id, at: now }))
+  const rows = listed.map(({ day = null, ...row }) => ({ ...row, day }))
+  await changed(c, id, importCounts(isolate.changeDb, rows, { id, at }))
   return { imported: rows.length }
 })
 
 const DAYS_RULE = `must be a list of up to ${MAX_REPAIRED_DAYS} days such as "2026-11-20"`
 
 const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
-  body: shortBody(4096, '{"dryRun":true}', () => ({
-    dryRun: described(v.optional(v.boolean('must be true or false'), false), 'Only report what is wrong.'),
+  body: fields.shortBody(4096, '{"dryRun":true}', () => ({
+    dryRun: described(flag, 'Only report what is wrong.'),
     days: described(
-      v.optional(v.pipe(v.array(dateField(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
+      v.optional(v.pipe(v.array(fields.date(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
       'Days of the type to rebuild from its counters: those that verification reports.',
     ),
   })),
@@ -293,22 +251,19 @@ export const repairContract = () =>
     summary: 'Repair a counter',
     description:
       'Makes the sums agree that verification found wrong, in one transaction. Days stay as they are, and so does the count: what it has beyond days and adjustments becomes an adjustment.',
-    answers: ok(
-      'What was wrong. Without `dryRun`, each sum is now as it should be.',
-      namedObject('Repaired', {
-        type: v.string(),
-        key: v.string(),
-        wrong: v.array(
-          v.strictObject({
-            what: v.picklist(MISMATCHES),
-            of: v.picklist(['counter', 'type']),
-            start: v.nullable(v.string()),
-            is: count,
-            shouldBe: count,
-          }),
-        ),
-      }),
-    ),
+    answers: ok('What was wrong. Without `dryRun`, each sum is now as it should be.', 'Repaired', {
+      type: v.string(),
+      key: v.string(),
+      wrong: v.array(
+        v.strictObject({
+          what: v.picklist(MISMATCHES),
+          of: v.picklist(['counter', 'type']),
+          start: v.nullable(v.string()),
+          is: count,
+          shouldBe: count,
+        }),
+      ),
+    }),
     problems: ['no_such_counter', ...ADJUSTING],
   })
 

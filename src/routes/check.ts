@@ -8,7 +8,7 @@ import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { reported } from '../http/problem-response.ts'
 import { readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
-import { choice } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
@@ -21,12 +21,12 @@ const NO_STORE = { 'Cache-Control': 'no-store' }
 const checkQuery = () => ({
   type: v.string(),
   page: v.optional(v.string(), ''),
-  automated: v.optional(choice(['0', '1']), '0'),
+  automated: v.optional(fields.choice(['0', '1']), '0'),
 })
 
 /**
- * A page with which a browser learns whether its hits count. Anybody may open it: nothing is counted or stored, a check says no
- * more than a hit, and it uses up the same rate limit. It has no contract: it changes with the page.
+ * A page with which a browser learns whether its hits count. Anybody may open it: a check says no more than a hit, and uses up the same
+ * rate limit. It has no contract: it changes with the page.
  */
 export const check = (app: HonoApp) =>
   app
@@ -43,20 +43,11 @@ export const check = (app: HonoApp) =>
       }
     })
 
-/** Whether a hit would count, in sentences for a person: the first one is the answer, the others say why, and what to do. */
-interface HitCheck {
-  counts: boolean
-  says: string[]
-}
-
 /**
- * Checks whether a hit would count, as `checkVisit` does. Without a page, neither its origin nor its key is checked.
- * @throws {Problem | InvalidInput} if it could not be counted at all
+ * Whether a hit would count, in sentences for a person: the first one is the answer, the others say why, and what to do. Without a page,
+ * neither origin nor key is checked. @throws {Problem | InvalidInput}
  */
-async function checkHit(
-  c: Context<AppEnv>,
-  { type: name, page: typed, automated }: ParametersOf<typeof checkQuery>,
-): Promise<HitCheck> {
+async function checkHit(c: Context<AppEnv>, { type: name, page: typed, automated }: ParametersOf<typeof checkQuery>) {
   const caller = callerOf(c)
   const type = configuredType(caller.isolate, name)
   if (type === undefined) return refused(HIT_REASONS.type)
@@ -75,7 +66,7 @@ async function checkHit(
   })
   const reason = /reason=(\w+)/.exec(said)?.[1] as HitReason | undefined
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
-    return refused(whyNot(reason, { marked: visitor.isMarked, origin: page?.origin, key }))
+    return refused(whyNot(reason, visitor.isMarked, page?.origin, key))
   }
   if (page !== null && isLocalHost(page.hostname)) {
     return refused({
@@ -86,22 +77,18 @@ async function checkHit(
   return { counts: true, says: [answer(said, type, counted), ...notes(type, key)] }
 }
 
-/** A check with the answer no. */
-function refused({ cause, advice }: { cause: string; advice?: string }): HitCheck {
+function refused({ cause, advice }: { cause: string; advice?: string }) {
   return { counts: false, says: ['No, it does not count.', cause, ...(advice === undefined ? [] : [advice])] }
 }
 
 /** Why a hit does not count, and what to do, with the names that apply. */
-function whyNot(
-  reason: HitReason,
-  { marked, origin, key }: { marked: boolean; origin: string | undefined; key: string | null },
-): { cause: string; advice: string } {
+function whyNot(reason: HitReason, isMarked: boolean, origin: string | undefined, key: string | null) {
   const general = HIT_REASONS[reason]
   if (reason === 'origin')
     return { ...general, cause: `SITES, or the type’s own allowed_origins, does not list ${origin}.` }
   if (reason === 'key') return { ...general, cause: `${general.cause} The key is ${key}.` }
   if (reason !== 'own') return general
-  return marked
+  return isMarked
     ? { cause: 'This browser is marked as the owner’s.', advice: 'Count it again in the dashboard.' }
     : { cause: 'EXCLUDE.networks lists this network.', advice: 'Remove it there and deploy, or use another network.' }
 }

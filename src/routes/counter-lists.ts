@@ -8,23 +8,12 @@ import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { endpoint, publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
-import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
-import {
-  AFTER_RULE,
-  afterField,
-  choice,
-  consistencyFields,
-  dateField,
-  keysField,
-  limitField,
-  nextField,
-  prefixField,
-  readField,
-} from '../openapi/fields.ts'
+import { count, described, instant, ok, operation, route } from '../openapi/contract.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
-import { counterOfKey } from '../service/named-counters.ts'
+import { countersOfKeys } from '../service/named-counters.ts'
 import { MAX_TOP, readTop } from '../service/ranking.ts'
 import { readKept, saidOf } from '../service/read.ts'
 
@@ -33,16 +22,16 @@ const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 /** The most days from `from` to `to`: a ranking reads more, the more parts they have. */
 const MAX_DAYS = 1_000
 
-const day = () => v.optional(dateField(DATE_RULE, (day) => /^(19[7-9]|20|2100)/.test(day)))
+const day = () => v.optional(fields.date(DATE_RULE, (day) => /^(19[7-9]|20|2100)/.test(day)))
 
 const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({
-    period: described(v.optional(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
+    period: described(v.optional(fields.choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
     date: described(day(), 'Any day in the period. Default: today.'),
-    prefix: prefixField(),
+    prefix: fields.prefix(),
     from: described(day(), `Instead of a period: the first day of up to ${MAX_DAYS}.`),
     to: described(day(), 'The end of these days, exclusive. Default: the end of this month.'),
-    limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
+    limit: fields.limit(MAX_TOP, 10, 'Maximum number of counters'),
   }),
 })
 
@@ -53,17 +42,14 @@ export const topCountersContract = () =>
     summary: 'Top counters',
     description:
       'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. A day, a month and all time are read from an index. Other rankings may be a minute old, and are refused above 200,000 counts, or 20,000 without a token.',
-    answers: ok(
-      'The counters, highest count first.',
-      namedObject('Top', {
-        type: v.string(),
-        period: described(v.picklist([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
-        start: v.nullable(instant),
-        end: described(v.nullable(instant), 'Exclusive.'),
-        counters: v.array(v.strictObject({ key: v.string(), count })),
-        ...consistencyFields('rolled'),
-      }),
-    ),
+    answers: ok('The counters, highest count first.', 'Top', {
+      type: v.string(),
+      period: described(v.picklist([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
+      start: v.nullable(instant),
+      end: described(v.nullable(instant), 'Exclusive.'),
+      counters: v.array(v.strictObject({ key: v.string(), count })),
+      ...fields.answeredConsistency('rolled'),
+    }),
     problems: ['too_many_keys', ...DATABASE],
   })
 
@@ -93,29 +79,16 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
   return { answer, maxAge: MAX_AGE }
 })
 
-/** Days from one midnight in UTC to another, in milliseconds since 1970; of all time, `null`. */
-type AskedPeriod =
-  | { period: 'all'; start: null; end: null }
-  | { period: 'day' | 'week' | 'month' | 'custom'; start: number; end: number }
-
-type AskedTop = ParametersOf<typeof topCounters.query>
-
-/** @throws {InvalidInput} */
-function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPeriod {
+/** Days from one midnight in UTC to another, in milliseconds since 1970; of all time, `null`. @throws {InvalidInput} */
+function askedPeriod({ period, date, from, to }: ParametersOf<typeof topCounters.query>, now: number) {
   if (from !== undefined) {
-    if (period !== 'all' || date !== undefined) {
+    if (period !== 'all' || date !== undefined)
       throw new InvalidInput('from', 'cannot be combined with "period" or "date"')
-    }
     const [start, end] = [Date.parse(from), to === undefined ? monthsLater(now, 1) : Date.parse(to)]
-    if (start >= end) {
-      throw to === undefined
-        ? new InvalidInput('from', 'must be in the past')
-        : new InvalidInput('to', 'must be after "from"')
-    }
-    if (end - start > MAX_DAYS * DAY_MS) {
-      throw new InvalidInput('from', `must be at most ${MAX_DAYS} days before "to"`)
-    }
-    return { period: 'custom', start, end }
+    if (start >= end && to === undefined) throw new InvalidInput('from', 'must be in the past')
+    if (start >= end) throw new InvalidInput('to', 'must be after "from"')
+    if (end - start > MAX_DAYS * DAY_MS) throw new InvalidInput('from', `must be at most ${MAX_DAYS} days before "to"`)
+    return { period: 'custom' as const, start, end }
   }
   if (to !== undefined) throw new InvalidInput('to', 'needs "from"')
   if (period === 'all') {
@@ -128,7 +101,7 @@ function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPe
 }
 
 const compareRoute = route('get', '/v1/compare/{type}', 'read-unless-public', {
-  query: () => ({ key: keysField(MAX_COMPARED) }),
+  query: () => ({ key: fields.keys(MAX_COMPARED) }),
 })
 
 export const compareCountersContract = () =>
@@ -137,23 +110,17 @@ export const compareCountersContract = () =>
     tag: 'Reading',
     summary: 'Compare counters by age',
     description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases lie over each other. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
-    answers: ok(
-      'The counters, in the order of the keys.',
-      namedObject('Comparison', {
-        type: v.string(),
-        counters: v.array(
-          v.strictObject({
-            key: v.string(),
-            first: described(
-              v.nullable(v.pipe(v.string(), v.isoDate())),
-              'The first day; null if nothing was counted.',
-            ),
-            counts: described(v.array(count), 'Of the first day, the second one, and so on.'),
-          }),
-        ),
-        ...consistencyFields('rolled'),
-      }),
-    ),
+    answers: ok('The counters, in the order of the keys.', 'Comparison', {
+      type: v.string(),
+      counters: v.array(
+        v.strictObject({
+          key: v.string(),
+          first: described(v.nullable(v.pipe(v.string(), v.isoDate())), 'The first day; null if nothing was counted.'),
+          counts: described(v.array(count), 'Of the first day, the second one, and so on.'),
+        }),
+      ),
+      ...fields.answeredConsistency('rolled'),
+    }),
     problems: DATABASE,
   })
 
@@ -161,9 +128,7 @@ export const compare = publicReading<typeof compareCountersContract>(
   compareRoute,
   async (c, { caller, type, query }) => {
     await limitReading(c, READINGS)
-    const named = await Promise.all(
-      query.key.map((key, index) => counterOfKey(caller.isolate.addresses, type, key, `key.${index}`)),
-    )
+    const named = await countersOfKeys(caller.isolate, type, query.key)
     const question = ['compare', ...named.map(counterId)]
     const { value, asOf } = await readKept(caller, question, () => readByAge(caller.db, named, Date.now()))
     const counters = value.map((byAge, index) => ({
@@ -178,8 +143,8 @@ export const compare = publicReading<typeof compareCountersContract>(
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({
     prefix: described(v.optional(v.string(), ''), 'The beginning of the keys.'),
-    after: afterField(v.string()),
-    limit: limitField(MAX_PAGE, 20, 'Maximum number of counters on a page'),
+    after: fields.after(v.string()),
+    limit: fields.limit(MAX_PAGE, 20, 'Maximum number of counters on a page'),
   }),
 })
 
@@ -190,13 +155,12 @@ export const searchKeysContract = () =>
     summary: 'Search counters',
     description:
       'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
-    answers: ok(
-      'A page of counters.',
-      namedObject('SearchPage', {
-        counters: v.array(v.strictObject({ key: v.string(), count, consistency: readField('exact', 'rolled') })),
-        next: nextField(),
-      }),
-    ),
+    answers: ok('A page of counters.', 'SearchPage', {
+      counters: v.array(
+        v.strictObject({ key: v.string(), count, consistency: fields.readConsistency('exact', 'rolled') }),
+      ),
+      next: fields.next(),
+    }),
     problems: DATABASE,
   })
 
@@ -212,14 +176,14 @@ const MAX_LIMIT = 1_000
 const exportRoute = route('get', '/v1/export/{type}', 'read', {
   query: () => ({
     // The record id of the last counter, in hexadecimal.
-    after: afterField(
+    after: fields.after(
       v.pipe(
-        v.string(AFTER_RULE),
-        v.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE),
+        v.string(fields.AFTER_RULE),
+        v.regex(/^[0-9a-f]{1,16}$/, fields.AFTER_RULE),
         v.transform((text) => BigInt(`0x${text}`)),
       ),
     ),
-    limit: limitField(
+    limit: fields.limit(
       MAX_LIMIT,
       MAX_LIMIT,
       'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
@@ -239,22 +203,19 @@ export const exportCountsContract = () =>
     description:
       'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +
       'Counts added during an export may or may not appear in later pages.',
-    answers: ok(
-      'A page of rows.',
-      namedObject('ExportPage', {
-        rows: v.array(
-          v.strictObject({
-            key: v.string(),
-            count,
-            day: described(
-              v.optional(v.pipe(v.string(), v.isoDate())),
-              'The day (UTC). By day, a row without it holds the counts that belong to no day.',
-            ),
-          }),
-        ),
-        next: nextField(),
-      }),
-    ),
+    answers: ok('A page of rows.', 'ExportPage', {
+      rows: v.array(
+        v.strictObject({
+          key: v.string(),
+          count,
+          day: described(
+            v.optional(v.pipe(v.string(), v.isoDate())),
+            'The day (UTC). By day, a row without it holds the counts that belong to no day.',
+          ),
+        }),
+      ),
+      next: fields.next(),
+    }),
     problems: DATABASE,
   })
 

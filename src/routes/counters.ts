@@ -5,19 +5,10 @@ import { MAX_READ } from '../counters/read/read-counters.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { count, described, instant, namedObject, ok, operation, route } from '../openapi/contract.ts'
-import {
-  consistencyFields,
-  counterQuery,
-  countersQuery,
-  historyQuery,
-  prefixField,
-  readField,
-  totalQuery,
-} from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE, READING } from '../openapi/problems.ts'
-import { counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
-import { counterOfKey } from '../service/named-counters.ts'
-import { counterAnswer, readCounters, readSum, totalAnswer } from '../service/read.ts'
+import { counterHistoryAnswer, typeHistoryAnswer } from '../service/history.ts'
+import { counterAnswer, countersAnswer, totalAnswer } from '../service/read.ts'
 
 const figures = (countMeans: string) => ({
   count: described(count, countMeans),
@@ -30,11 +21,11 @@ const reading = () =>
     type: v.string(),
     key: v.string(),
     ...figures('The count: total, plus pending if it was read.'),
-    consistency: readField('exact', 'rolled'),
+    consistency: fields.readConsistency('exact', 'rolled'),
     rolledUpAt: described(v.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
-const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: counterQuery })
+const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: fields.counterQuery })
 
 export const readContract = () =>
   operation(read, {
@@ -42,11 +33,11 @@ export const readContract = () =>
     tag: 'Reading',
     summary: 'Get a counter',
     description: 'A key that was never counted returns zeros.',
-    answers: ok('The counter.', reading()),
+    answers: { 200: { description: 'The counter.', schema: reading() } },
     problems: READING,
   })
 
-const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: countersQuery })
+const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: fields.countersQuery })
 
 export const readManyContract = () =>
   operation(readMany, {
@@ -54,24 +45,19 @@ export const readManyContract = () =>
     tag: 'Reading',
     summary: 'List counters',
     description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
-    answers: ok('The counters.', v.strictObject({ counters: v.array(reading()) })),
+    answers: { 200: { description: 'The counters.', schema: v.strictObject({ counters: v.array(reading()) }) } },
     problems: READING,
   })
 
-export const counter = publicReading<typeof readContract>(read, async (_, { caller, type, key, counter, query }) => {
-  const { readings, maxAge } = await readCounters(caller, [counter], query.consistency)
-  return { answer: counterAnswer(type, key, readings[0]!), maxAge }
-})
+export const counter = publicReading<typeof readContract>(read, (_, { query, ...asked }) =>
+  counterAnswer(asked, query.consistency),
+)
 
-export const counters = publicReading<typeof readManyContract>(readMany, async (_, { caller, type, query }) => {
-  const { addresses } = caller.isolate
-  const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
-  const { readings, maxAge } = await readCounters(caller, named, query.consistency)
-  const answers = readings.map((reading, index) => counterAnswer(type, query.key[index]!, reading))
-  return { answer: { counters: answers }, maxAge }
-})
+export const counters = publicReading<typeof readManyContract>(readMany, (_, { caller, type, query }) =>
+  countersAnswer(caller, type, query.key, query.consistency),
+)
 
-const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: totalQuery })
+const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: fields.totalQuery })
 
 export const totalOfTypeContract = () =>
   operation(totalOfType, {
@@ -80,24 +66,19 @@ export const totalOfTypeContract = () =>
     summary: 'Get the total of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending. Without a token, that of a prefix may be ten seconds old. `consistency` says which.',
-    answers: ok(
-      'The total.',
-      namedObject('TypeTotal', {
-        type: v.string(),
-        prefix: v.nullable(v.string()),
-        ...figures('total, plus pending if it was read.'),
-        ...consistencyFields('exact', 'rolled'),
-        rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
-      }),
-    ),
+    answers: ok('The total.', 'TypeTotal', {
+      type: v.string(),
+      prefix: v.nullable(v.string()),
+      ...figures('total, plus pending if it was read.'),
+      ...fields.answeredConsistency('exact', 'rolled'),
+      rolledUpAt: described(v.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
+    }),
     problems: ['too_many_keys', ...READING],
   })
 
-export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { caller, type, query }) => {
-  const prefix = await askedPrefix(c, type, query.prefix)
-  const { reading, maxAge, asOf } = await readSum(caller, type, prefix, query.consistency)
-  return { answer: totalAnswer(type, prefix, reading, asOf), maxAge }
-})
+export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { caller, type, query }) =>
+  totalAnswer(caller, type, await askedPrefix(c, type, query.prefix), query.consistency),
+)
 
 const points = () => ({
   by: v.picklist(HISTORY_UNITS),
@@ -111,7 +92,7 @@ const points = () => ({
 })
 
 const historyOfCounter = route('get', '/v1/counters/{type}/{key}/history', 'read-unless-public', {
-  query: historyQuery,
+  query: fields.historyQuery,
 })
 
 export const historyOfCounterContract = () =>
@@ -120,24 +101,21 @@ export const historyOfCounterContract = () =>
     tag: 'Reading',
     summary: 'Get the history of a counter',
     description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Very many pending counts are left out; without a token, a long history may be ten seconds old. \`consistency\` says so.`,
-    answers: ok(
-      'The counts of the periods, and the adjustments.',
-      namedObject('History', {
-        type: v.string(),
-        key: v.string(),
-        ...points(),
-        adjustments: described(
-          v.array(v.strictObject({ at: instant, kind: v.picklist(ADJUSTMENT_KINDS), count })),
-          'Counts that were set or imported.',
-        ),
-        ...consistencyFields('exact', 'rolled'),
-      }),
-    ),
+    answers: ok('The counts of the periods, and the adjustments.', 'History', {
+      type: v.string(),
+      key: v.string(),
+      ...points(),
+      adjustments: described(
+        v.array(v.strictObject({ at: instant, kind: v.picklist(ADJUSTMENT_KINDS), count })),
+        'Counts that were set or imported.',
+      ),
+      ...fields.answeredConsistency('exact', 'rolled'),
+    }),
     problems: DATABASE,
   })
 
 const historyOfType = route('get', '/v1/types/{type}/history', 'read-unless-public', {
-  query: () => ({ ...historyQuery(), prefix: prefixField() }),
+  query: () => ({ ...fields.historyQuery(), prefix: fields.prefix() }),
 })
 
 export const historyOfTypeContract = () =>
@@ -147,26 +125,21 @@ export const historyOfTypeContract = () =>
     summary: 'Get the history of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',
-    answers: ok(
-      'The counts of the periods.',
-      namedObject('TypeHistory', { type: v.string(), ...points(), ...consistencyFields('rolled') }),
-    ),
+    answers: ok('The counts of the periods.', 'TypeHistory', {
+      type: v.string(),
+      ...points(),
+      ...fields.answeredConsistency('rolled'),
+    }),
     problems: ['too_many_keys', ...DATABASE],
   })
 
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,
-  async (_, { caller, type, key, counter, query }) => {
-    const { history, maxAge } = await readHistory(caller, counter, query)
-    return { answer: { type: type.name, key, ...history }, maxAge }
-  },
+  (_, { query, ...asked }) => counterHistoryAnswer(asked, query),
 )
 
 export const typeHistory = publicReading<typeof historyOfTypeContract>(
   historyOfType,
-  async (c, { caller, type, query }) => {
-    const prefix = await askedPrefix(c, type, query.prefix)
-    const { history, maxAge } = await readTypeHistory(caller, type, prefix, query)
-    return { answer: { type: type.name, ...history }, maxAge }
-  },
+  async (c, { caller, type, query }) =>
+    typeHistoryAnswer(caller, type, await askedPrefix(c, type, query.prefix), query),
 )

@@ -22,7 +22,7 @@ const MAX_WAIT_MS = 500
 const LATEST_KEPT_MS = 30_000
 
 export const downloadContract = () =>
-  operation(route('get', '/d/{type}/{key}', 'anyone', { looseQuery: true, problemHeaders: ['X-Hit'] }), {
+  operation(route('get', '/d/{type}/{key}', 'anyone', { looseQuery: true, tellsHit: true }), {
     id: 'download',
     tag: 'Counting',
     summary: 'Count a download and redirect to the file',
@@ -39,7 +39,7 @@ export const downloadContract = () =>
       ),
       ...userAgent('. Here, programs that fetch files, such as curl and npm, are not treated as bots.'),
     },
-    answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
+    answers: { 302: { description: 'A redirect to the file.', headers: ['Location'] } },
     problems: ['not_found', ...DATABASE],
   })
 

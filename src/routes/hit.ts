@@ -11,9 +11,9 @@ import { rememberedQueries } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { isolateOf } from '../isolate.ts'
 import { described, operation, route, TYPE_DESCRIPTION, userAgent } from '../openapi/contract.ts'
-import { namedFields } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { COUNTING } from '../openapi/problems.ts'
-import { strictObject } from '../schemas.ts'
+import { flag, strictObject } from '../schemas.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -39,8 +39,8 @@ const postHit = route('post', '/hit', 'anyone', {
     schema: () =>
       strictObject(
         {
-          ...namedFields,
-          automated: described(v.optional(v.boolean('must be true or false'), false), AUTOMATED),
+          ...fields.named,
+          automated: described(flag, AUTOMATED),
         },
         'must be an object with type and key',
       ),
@@ -49,7 +49,7 @@ const postHit = route('post', '/hit', 'anyone', {
     // sendBeacon and requests that must not need a preflight send text/plain.
     contentTypes: ['application/json', 'text/plain'],
   },
-  problemHeaders: ['X-Hit'],
+  tellsHit: true,
 })
 
 export const hitContract = () =>
@@ -62,12 +62,12 @@ export const hitContract = () =>
       'which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
     headers: visitor(),
     either: true,
-    answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
+    answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.' } },
     problems: COUNTING,
   })
 
 export const pixelContract = () =>
-  operation(route('get', '/hit.gif', 'anyone', { query: hitQuery }), {
+  operation(route('get', '/hit.gif', 'anyone', { query: hitQuery, tellsHit: true }), {
     id: 'hitPixel',
     tag: 'Counting',
     summary: 'Count a view with an image',
@@ -78,7 +78,6 @@ export const pixelContract = () =>
       200: {
         description: 'A transparent pixel, even if the view was not counted.',
         contentType: 'image/gif',
-        headers: ['X-Hit'],
       },
     },
   })
@@ -172,7 +171,6 @@ function pixel(said: string): Response {
 
 type Hit = v.InferOutput<ReturnType<typeof postHit.body.schema>>
 
-/** @throws {Problem} */
 async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }: Hit): Promise<Visit> {
   const isolate = c.get('isolate')
   const { addresses } = isolate

@@ -9,7 +9,7 @@ import { answerTo, reported } from '../http/problem-response.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { decodeKey, pathType, rawPathKey, readQuery } from '../http/url.ts'
 import { type Answer, described, operation, route } from '../openapi/contract.ts'
-import { choice, prefixField } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
@@ -132,10 +132,10 @@ export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): R
 const PERIODS = Object.keys(CHART_PERIODS) as ChartPeriod[]
 
 const chartQuery = () => ({
-  period: described(v.optional(choice(PERIODS), '30d'), 'Days or months up to now, in UTC.'),
+  period: described(v.optional(fields.choice(PERIODS), '30d'), 'Days or months up to now, in UTC.'),
 })
 
-const totalChartQuery = () => ({ ...chartQuery(), prefix: prefixField() })
+const totalChartQuery = () => ({ ...chartQuery(), prefix: fields.prefix() })
 
 export const totalChartContract = () =>
   operation(route('get', '/chart/{type}.svg', 'anyone', { query: totalChartQuery }), {

@@ -4,14 +4,13 @@ import { checkScope, checkTypes } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
 import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
-import { byField, incrementList, MAX_LISTED, shortBody } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { COUNTING } from '../openapi/problems.ts'
 import { addToCounters } from '../service/count-visit.ts'
 import { countingError, listedCounters } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 import { readCounters } from '../service/read.ts'
 
-/** For an increment whose outcome is unknown. */
 const ADVICE = 'Retry with the same Idempotency-Key to count it exactly once.'
 
 const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
@@ -21,9 +20,9 @@ const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
       '`count`: return the new count too. For types that are not public, this needs the scope `manage`.',
     ),
   }),
-  body: { ...shortBody(1024, '{"by":1}', () => ({ by: byField })), optional: true },
+  body: { ...fields.shortBody(1024, '{"by":1}', () => ({ by: fields.by })), optional: true },
   idempotency: 'count',
-  problemHeaders: ['X-Hit'],
+  tellsHit: true,
 })
 
 export const incrementContract = () =>
@@ -33,23 +32,18 @@ export const incrementContract = () =>
     summary: 'Add to a counter',
     description: 'Adds a whole number, which may be negative. An empty body adds 1.',
     answers: {
-      ...ok(
-        'Counted: committed to the database.',
-        namedObject('Added', {
-          type: v.string(),
-          key: v.string(),
-          added: whole,
-          count: described(
-            v.optional(v.nullable(count)),
-            'The new count, if requested; null if it was counted but could not be read.',
-          ),
-        }),
-        'X-Hit',
-      ),
+      ...ok('Counted: committed to the database.', 'Added', {
+        type: v.string(),
+        key: v.string(),
+        added: whole,
+        count: described(
+          v.optional(v.nullable(count)),
+          'The new count, if requested; null if it was counted but could not be read.',
+        ),
+      }),
       202: {
         description: 'Queued, because the database is unavailable. It will be counted later.',
         schema: v.strictObject({ type: v.string(), key: v.string(), added: whole, count: v.optional(v.null()) }),
-        headers: ['X-Hit'],
       },
     },
     problems: COUNTING,
@@ -59,9 +53,9 @@ const accepted = () => namedObject('Accepted', { accepted: described(whole, 'The
 
 const incrementMany = route('post', '/v1/increments', 'count', {
   typesInBody: true,
-  body: incrementList,
+  body: fields.incrementList,
   idempotency: 'count',
-  problemHeaders: ['X-Hit'],
+  tellsHit: true,
 })
 
 export const incrementManyContract = () =>
@@ -69,13 +63,12 @@ export const incrementManyContract = () =>
     id: 'incrementMany',
     tag: 'Counting',
     summary: 'Add to many counters',
-    description: `Adds up to ${MAX_LISTED} increments, which may be of different types: all of them or none.`,
+    description: `Adds up to ${fields.MAX_LISTED} increments, which may be of different types: all of them or none.`,
     answers: {
-      ...ok('Counted: committed to the database.', accepted(), 'X-Hit'),
+      200: { description: 'Counted: committed to the database.', schema: accepted() },
       202: {
         description: 'Queued, because the database is unavailable. They will be counted later.',
         schema: accepted(),
-        headers: ['X-Hit'],
       },
     },
     problems: COUNTING,

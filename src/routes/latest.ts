@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { isLatestName, readLatestFile, writeLatestFile } from '../counters/latest-files.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { described, namedObject, ok, operation, route } from '../openapi/contract.ts'
-import { shortBody } from '../openapi/fields.ts'
+import { described, ok, operation, route } from '../openapi/contract.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -10,7 +10,9 @@ import { destinationOf } from '../visits/download.ts'
 import { changed } from './changes.ts'
 
 const setLatest = route('put', '/v1/latest/{type}/{key}', 'manage', {
-  body: shortBody(4096, '{"file":"v1.2.0/app.tgz"}', () => ({ file: described(v.string(), 'The key of the file.') })),
+  body: fields.shortBody(4096, '{"file":"v1.2.0/app.tgz"}', () => ({
+    file: described(v.string(), 'The key of the file.'),
+  })),
 })
 
 export const setLatestContract = () =>
@@ -21,14 +23,11 @@ export const setLatestContract = () =>
     params: { key: described(v.string(), 'The name, which contains the word "latest", such as `app-latest.tgz`.') },
     description:
       'From now on, `/d/{type}/{key}` redirects to the file and counts the file. Other isolates follow within 30 seconds. The same request may be repeated.',
-    answers: ok(
-      'Named.',
-      namedObject('Latest', {
-        type: v.string(),
-        key: v.string(),
-        file: described(v.string(), 'The file that the name leads to: that of the latest request.'),
-      }),
-    ),
+    answers: ok('Named.', 'Latest', {
+      type: v.string(),
+      key: v.string(),
+      file: described(v.string(), 'The file that the name leads to: that of the latest request.'),
+    }),
     problems: [...DATABASE, 'outcome_unknown'],
   })
 
@@ -45,8 +44,6 @@ export const latest = endpoint<typeof setLatestContract>(setLatest, async (c, { 
   if (errors.length > 0) throw invalidRequest(errors)
   await counterOfKey(caller.isolate.addresses, type, file, 'file')
   const { changeDb } = caller.isolate
-  await changed(c, null, writeLatestFile(changeDb, counter, file, new Date()), {
-    advice: 'Send the same request again.',
-  })
+  await changed(c, null, writeLatestFile(changeDb, counter, file, new Date()), 'Send the same request again.')
   return { type: type.name, key, file: (await readLatestFile(changeDb, counter)) ?? file }
 })

@@ -12,8 +12,8 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { finished } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { type Isolate, openBackgroundDatabase, rollUpNow } from '../isolate.ts'
-import { count, described, namedObject, ok, operation, route, whole } from '../openapi/contract.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from '../openapi/fields.ts'
+import { count, described, ok, operation, route, whole } from '../openapi/contract.ts'
+import * as fields from '../openapi/fields.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { textThat } from '../schemas.ts'
 import { Problem } from '../service/problem.ts'
@@ -23,24 +23,6 @@ const WAIT_FOR_LEASE_MS = 8_000
 /** Each attempt takes 2 of the 50 subrequests of the free plan. */
 const POLL_MS = 2_000
 
-const summary = () =>
-  namedObject('RollUpSummary', {
-    outcome: described(
-      v.picklist(['complete', 'partial', 'busy']),
-      '`partial`: the next run continues where this one stopped.',
-    ),
-    moved: described(count, 'The sum of the counts moved into totals.'),
-    counters: whole,
-    slots: whole,
-    pages: described(whole, 'The number of transactions.'),
-    overtaken: described(whole, 'Pages that a concurrent run moved first.'),
-    stuck: described(whole, 'Counters whose totals are at the 64-bit limit. Their counts stay pending, and exact.'),
-    statements: whole,
-    milliseconds: v.number(),
-    left: described(v.nullable(whole), 'Slots that are still pending; null if not checked.'),
-    behindSeconds: described(v.nullable(whole), 'Seconds since nothing was pending; null if never.'),
-  })
-
 const rollUpOnce = route('post', '/v1/rollup', 'manage')
 
 export const rollUpOnceContract = () =>
@@ -49,7 +31,22 @@ export const rollUpOnceContract = () =>
     tag: 'Operating',
     summary: 'Roll up now',
     description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
-    answers: ok('A summary of the run.', summary()),
+    answers: ok('A summary of the run.', 'RollUpSummary', {
+      outcome: described(
+        v.picklist(['complete', 'partial', 'busy']),
+        '`partial`: the next run continues where this one stopped.',
+      ),
+      moved: described(count, 'The sum of the counts moved into totals.'),
+      counters: whole,
+      slots: whole,
+      pages: described(whole, 'The number of transactions.'),
+      overtaken: described(whole, 'Pages that a concurrent run moved first.'),
+      stuck: described(whole, 'Counters whose totals are at the 64-bit limit. Their counts stay pending, and exact.'),
+      statements: whole,
+      milliseconds: v.number(),
+      left: described(v.nullable(whole), 'Slots that are still pending; null if not checked.'),
+      behindSeconds: described(v.nullable(whole), 'Seconds since nothing was pending; null if never.'),
+    }),
     problems: ['rollup_running', ...DATABASE],
   })
 
@@ -73,8 +70,8 @@ async function rollUpAlone(isolate: Isolate): Promise<RollUpSummary> {
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
-    after: afterField(textThat(AFTER_RULE, isPosition)),
-    limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
+    after: fields.after(textThat(fields.AFTER_RULE, isPosition)),
+    limit: fields.limit(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
 })
 
@@ -84,26 +81,23 @@ export const verifyCountsContract = () =>
     tag: 'Operating',
     summary: 'Verify',
     description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
-    answers: ok(
-      'The number of counters checked on this page, and the mismatches.',
-      namedObject('Verification', {
-        checked: whole,
-        wrong: v.array(
-          v.strictObject({
-            type: v.nullable(v.string()),
-            recordType: whole,
-            key: v.optional(v.nullable(v.string())),
-            recordId: v.nullable(v.string()),
-            what: described(v.picklist(MISMATCHES), 'The kind of sum that is wrong.'),
-            start: described(v.nullable(v.string()), 'The start of the period; null for totals.'),
-            is: count,
-            shouldBe: count,
-            difference: count,
-          }),
-        ),
-        next: nextField(),
-      }),
-    ),
+    answers: ok('The number of counters checked on this page, and the mismatches.', 'Verification', {
+      checked: whole,
+      wrong: v.array(
+        v.strictObject({
+          type: v.nullable(v.string()),
+          recordType: whole,
+          key: v.optional(v.nullable(v.string())),
+          recordId: v.nullable(v.string()),
+          what: described(v.picklist(MISMATCHES), 'The kind of sum that is wrong.'),
+          start: described(v.nullable(v.string()), 'The start of the period; null for totals.'),
+          is: count,
+          shouldBe: count,
+          difference: count,
+        }),
+      ),
+      next: fields.next(),
+    }),
     problems: DATABASE,
   })
 

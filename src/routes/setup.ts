@@ -8,7 +8,7 @@ import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
-import { described, namedObject, ok, operation, route } from '../openapi/contract.ts'
+import { described, ok, operation, route } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
 
@@ -22,14 +22,11 @@ export const readSetupContract = () =>
     tag: 'Operating',
     summary: 'Get the state of the tables',
     description: 'Lists the migrations to apply: those newer than the tables, or all if a table is missing.',
-    answers: ok(
-      'The state of the tables.',
-      namedObject('Setup', {
-        ready: described(v.boolean(), 'Whether all tables are there, in this version.'),
-        pending: names('The migrations to apply.'),
-        statements: names('Their statements, for a deploy request. They may be repeated.'),
-      }),
-    ),
+    answers: ok('The state of the tables.', 'Setup', {
+      ready: described(v.boolean(), 'Whether all tables are there, in this version.'),
+      pending: names('The migrations to apply.'),
+      statements: names('Their statements, for a deploy request. They may be repeated.'),
+    }),
     problems: ['database_unavailable'],
   })
 
@@ -42,7 +39,7 @@ export const makeTablesContract = () =>
     summary: 'Make the tables',
     description:
       'As `npm run migrate` does. A lost table is made again, without rows. Safe to repeat, also concurrently.',
-    answers: ok('Done.', namedObject('SetupSummary', { applied: names('The migrations that this request applied.') })),
+    answers: ok('Done.', 'SetupSummary', { applied: names('The migrations that this request applied.') }),
     problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
   })
 

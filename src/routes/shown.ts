@@ -5,7 +5,7 @@ import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
-import { count, described, ok, operation, route } from '../openapi/contract.ts'
+import { count, described, operation, route } from '../openapi/contract.ts'
 import { READING } from '../openapi/problems.ts'
 import { InvalidInput } from '../schemas.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
@@ -33,7 +33,7 @@ export const shownContract = () =>
     description:
       'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong, not public or one total too many is null, so that it does not affect the others.',
     revalidated: true,
-    answers: ok('The counts.', v.array(v.nullable(count))),
+    answers: { 200: { description: 'The counts.', schema: v.array(v.nullable(count)) } },
     problems: ['too_many_requests', ...READING],
   })
 

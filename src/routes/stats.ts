@@ -9,10 +9,11 @@ import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { readQuery } from '../http/url.ts'
-import { choice } from '../openapi/fields.ts'
+import * as fields from '../openapi/fields.ts'
 import { PERIOD_NAMES, viewOf } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
-import { type AskedNumbers, typeNumbers } from '../service/page-numbers.ts'
+import type { AskedNumbers } from '../service/list-numbers.ts'
+import { typeNumbers } from '../service/page-numbers.ts'
 import { noPublicPage } from '../views/dashboard/plain-pages.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded, page, siteOf, viewerOf } from '../views/frame.ts'
@@ -24,7 +25,7 @@ const ROWS = 20
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
 const publicQuery = () => ({
-  period: v.optional(choice(PERIOD_NAMES), '30d'),
+  period: v.optional(fields.choice(PERIOD_NAMES), '30d'),
   tz: v.optional(v.string(), 'UTC'),
 })
 

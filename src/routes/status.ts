@@ -58,38 +58,6 @@ export const health = endpoint<typeof readHealthContract>(healthRoute, async (c,
   })
 })
 
-const statusSchema = () =>
-  namedObject('Status', {
-    version: v.string(),
-    healthy: described(v.boolean(), 'True if there are no problems.'),
-    problems: described(
-      v.array(
-        v.strictObject({
-          code: v.picklist(FINDING_CODES),
-          detail: described(v.string(), 'What it means and what to do.'),
-        }),
-      ),
-      'Problems that need attention.',
-    ),
-    pendingSlots: described(v.nullable(whole), `Slots with pending counts, up to ${MAX_COUNTED}.`),
-    behindSeconds: described(v.nullable(whole), 'Seconds since a roll-up left nothing pending; null before the first.'),
-    verification: v.strictObject({
-      agreedAt: described(
-        v.nullable(instant),
-        'When the daily verification last found that every sum agrees; null if it has found mismatches since.',
-      ),
-      mismatches: described(
-        v.nullable(whole),
-        'Mismatches that it found since, up to 10; null before its first round.',
-      ),
-    }),
-    deadBatches: described(v.nullable(whole), 'Batches of the queue that could not be counted.'),
-    types: described(
-      v.array(v.strictObject({ name: v.string(), recordType: whole, sameKey: v.array(v.picklist(SPELLINGS)) })),
-      'The configured types, with what decides where their counters are.',
-    ),
-  })
-
 const statusRoute = route('get', '/v1/status', 'read')
 
 export const readStatusContract = () =>
@@ -100,7 +68,39 @@ export const readStatusContract = () =>
     description:
       'Reports problems, pending counts, what verification found and dead batches. If the database is unavailable, the response is still 200, and ' +
       '`problems` says so; a number that could not be read is null. Counts are exact even if the roll-up is behind.',
-    answers: ok('The status.', statusSchema()),
+    answers: ok('The status.', 'Status', {
+      version: v.string(),
+      healthy: described(v.boolean(), 'True if there are no problems.'),
+      problems: described(
+        v.array(
+          v.strictObject({
+            code: v.picklist(FINDING_CODES),
+            detail: described(v.string(), 'What it means and what to do.'),
+          }),
+        ),
+        'Problems that need attention.',
+      ),
+      pendingSlots: described(v.nullable(whole), `Slots with pending counts, up to ${MAX_COUNTED}.`),
+      behindSeconds: described(
+        v.nullable(whole),
+        'Seconds since a roll-up left nothing pending; null before the first.',
+      ),
+      verification: v.strictObject({
+        agreedAt: described(
+          v.nullable(instant),
+          'When the daily verification last found that every sum agrees; null if it has found mismatches since.',
+        ),
+        mismatches: described(
+          v.nullable(whole),
+          'Mismatches that it found since, up to 10; null before its first round.',
+        ),
+      }),
+      deadBatches: described(v.nullable(whole), 'Batches of the queue that could not be counted.'),
+      types: described(
+        v.array(v.strictObject({ name: v.string(), recordType: whole, sameKey: v.array(v.picklist(SPELLINGS)) })),
+        'The configured types, with what decides where their counters are.',
+      ),
+    }),
     problems: [],
   })
 
@@ -108,7 +108,6 @@ export const status = endpoint<typeof readStatusContract>(statusRoute, (c, { cal
   readStatus(isolate, new Date(), c.get('requestId')),
 )
 
-/** The media type of OpenMetrics 1.0. */
 const OPEN_METRICS = 'application/openmetrics-text'
 
 const metricsRoute = route('get', '/v1/metrics', 'read')
@@ -138,10 +137,9 @@ export const metrics = endpoint<typeof readMetricsContract>(metricsRoute, async 
 type Sample = [labels: Record<string, string>, value: bigint | number]
 
 /**
- * The counts and the status in the text format of OpenMetrics 1.0
- * (https://prometheus.io/docs/specs/om/open_metrics_spec/). Totals are gauges, because corrections lower
- * them, and are as of the last roll-up, so that they never fall back while very much is pending. Prefixes have a metric of their
- * own: adding up all samples of one counts nothing twice. What the status does not know has no sample.
+ * The counts and the status in the text format of OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/). Totals are
+ * gauges, because corrections lower them, and as of the last roll-up, so that they never fall back while very much is pending. Prefixes
+ * have their own metric: adding up one counts nothing twice. What the status does not know has no sample.
  */
 export function metricsText(status: Status, sums: readonly Sample[]): string {
   const { version, healthy, problems, pendingSlots, behindSeconds, verification, deadBatches } = status
@@ -191,10 +189,7 @@ function family(name: string, help: string, samples: readonly Sample[], unit?: s
 }
 
 function labelsText(labels: Sample[0]): string {
+  const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
-}
-
-function escaped(value: string): string {
-  return value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
 }

@@ -4,7 +4,6 @@ import type { Isolate } from '../isolate.ts'
 /** Who calls the service layer: a request, or code of the same Worker. */
 export interface Caller {
   isolate: Isolate
-  /** The isolate's database for reading. */
   db: Database
   /** Continues work after the caller has gone. */
   waitUntil(work: Promise<unknown>): void

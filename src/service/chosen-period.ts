@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, hourFrom, midnightOf, monthsLater } from '../counters/
 import { type HistoryRange, type HistoryUnit, knownTimeZone, rangeBetween } from '../counters/history/history-range.ts'
 import { type Span, spanOf } from '../counters/history/selection.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
-import type { ChartUnit, PeriodName } from '../periods.ts'
+import type { ChartUnit, View } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
 
 /** The most days of a custom period by days: from the first day of its predecessor on, there are 2,000, the most of a history. */
@@ -12,7 +12,7 @@ export const FIRST_DAY = Date.UTC(1975)
 /** Up to this many days, a period is shown by hours. */
 const MAX_DAYS_BY_HOUR = 2
 
-const DAYS: Partial<Record<PeriodName | 'custom', number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
+const DAYS: Partial<Record<View['period'], number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
 
 /** A period that somebody chose. It consists of whole days in a time zone. */
 export interface ChosenPeriod extends Span {
@@ -26,6 +26,15 @@ export interface ChosenPeriod extends Span {
   earlier: ((at: number) => number) | null
 }
 
+interface AskedPeriod {
+  name: View['period']
+  /** The first and the last day of a custom period. */
+  from?: string | undefined
+  to?: string | undefined
+  /** Units other than the period's own. Periods by hours and all time have no others. */
+  by?: ChartUnit | undefined
+}
+
 /** The part of a period that is compared, and the same part of its predecessor. */
 export interface Comparison {
   current: Span
@@ -34,22 +43,9 @@ export interface Comparison {
 
 /**
  * Finds a period and its predecessor: the fewest whole weeks earlier that are as long, so that the same days of the week are compared.
- * Months are compared with those of the year before.
- * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20; `by`: units other than
- *   the period's own. A period by hours has no others, and neither has all time, which has too many days
- * @throws {InvalidInput} of field `from`, `to` or `tz`
+ * Months are compared with those of the year before. @throws {InvalidInput} of field `from`, `to` or `tz`
  */
-export function chosenPeriod(
-  asked: {
-    name: PeriodName | 'custom'
-    from?: string | undefined
-    to?: string | undefined
-    by?: ChartUnit | undefined
-  },
-  timeZone: string,
-  now: Date,
-): ChosenPeriod {
-  const { name, from, to, by } = asked
+export function chosenPeriod({ name, from, to, by }: AskedPeriod, timeZone: string, now: Date): ChosenPeriod {
   const zone = knownTimeZone(timeZone)
   const today = zone.dateAt(now.getTime())
   if (name === '12m' || name === 'all') {
@@ -72,7 +68,7 @@ export function chosenPeriod(
 }
 
 /** The first and the last day of a period that does not consist of months. All dates are midnights in UTC. */
-function daysOf(name: PeriodName | 'custom', today: number, from?: string, to?: string): [first: number, last: number] {
+function daysOf(name: View['period'], today: number, from?: string, to?: string): [first: number, last: number] {
   if (name === 'custom') {
     const last = Math.min(dateOf('to', to), today)
     return [dateOf('from', from), last]
@@ -114,13 +110,9 @@ function earlierBy(zone: TimeZone, dateBefore: (date: number) => number): (at: n
 
 /**
  * The two spans to compare: a finished period and its predecessor; of a running one, up to its last full hour, and the same part.
- * @returns `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: the
- *   period has no predecessor
+ * `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: no predecessor
  */
-export function comparedSpans(
-  { earlier, from, to, range: { zone } }: ChosenPeriod,
-  now: number,
-): { byHour: Comparison; byDay: Comparison; cutDays: number[] } | null {
+export function comparedSpans({ earlier, from, to, range: { zone } }: ChosenPeriod, now: number) {
   if (earlier === null) return null
   const upTo = (end: number): Comparison => ({
     current: spanOf(zone, from, end),

@@ -53,8 +53,7 @@ const ADVICE = 'Do not retry a view.'
 
 /**
  * Counts a visit, once per visitor and window, and in the types of `also` with it. Continues if the client hangs up.
- * @returns the outcome, as `X-Hit` says it
- * @throws {Problem | DatabaseFailure}
+ * @returns the outcome, as `X-Hit` says it @throws {Problem | DatabaseFailure}
  */
 export async function countVisit(caller: Caller, received: Visit): Promise<string> {
   const { isolate, waitUntil } = caller
@@ -75,10 +74,9 @@ export async function countVisit(caller: Caller, received: Visit): Promise<strin
 }
 
 /**
- * What would become of a visit: the checks of `countVisit` without `duplicate`. Counts, creates and remembers nothing, but uses up
- * the rate limit as a visit does, so that strangers can cost no more with it.
+ * The checks of `countVisit` but for `duplicate`. Counts, creates and remembers nothing, but uses up the rate limit, so that strangers can
+ * cost no more with it. @throws {Problem} if the database is unavailable and there is no queue
  * @returns the value of `X-Hit`, and the type in which the visit would count: perhaps the type's `bots`
- * @throws {Problem} if the database is unavailable and there is no queue
  */
 export async function checkVisit(caller: Caller, received: Visit): Promise<{ said: string; type: CounterType }> {
   const { db, isolate } = caller
@@ -95,10 +93,7 @@ export async function checkVisit(caller: Caller, received: Visit): Promise<{ sai
   }
 }
 
-/**
- * The visit, in the type's `bots` if a bot sent it, or why it does not count, by its request, in the order of the checks.
- * `rate`, `key` and `duplicate` follow.
- */
+/** The visit, in `bots` if a bot sent it, or the first reason in its request against counting. `rate`, `key` and `duplicate` follow. */
 function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visit | HitReason {
   const { type, visitor, purpose, automated = false } = visit
   const { ownNetworks } = config
@@ -119,11 +114,9 @@ function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visi
   return { ...visit, type: type.bots, counter: { ...visit.counter, recordType: type.bots.recordType } }
 }
 
-/** Characters of an origin that are kept: it comes from strangers. */
-const MAX_ORIGIN = 200
-
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
-  isolate.ignoredHits.set(type.name, { reason, origin: visitor.origin?.slice(0, MAX_ORIGIN) ?? null })
+  // An origin comes from strangers, so it may be long.
+  isolate.ignoredHits.set(type.name, { reason, origin: visitor.origin?.slice(0, 200) ?? null })
   return ignoredBecause(reason)
 }
 
@@ -138,10 +131,7 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
   return !mayBeNew && newKeys.wasAllowed(id) && (await keys.admits(counter, { waitUntil }))
 }
 
-/**
- * @param window seconds within which a visitor counts once; 0: every time
- * @param named whether its counters have names, or the queue's consumer makes sure of them
- */
+/** @param window as `windowOf` @param named whether its counters have names, or the queue's consumer makes sure of them */
 async function countAdmitted(caller: Caller, visit: Visit, window: number, named: boolean): Promise<string> {
   const { type, counter, answerReady = false } = visit
   const { visitors, addresses } = caller.isolate
@@ -164,30 +154,25 @@ async function countAdmitted(caller: Caller, visit: Visit, window: number, named
   return outcome
 }
 
-/** The key under which `visitors_of = "site"` counts. */
-const SITE_KEY = 'site'
-
 /** The counters of a type named in `also` in which the visit of a counter counts. */
-async function countersOfVisit(
-  addresses: AddressCache,
-  type: CounterType,
-  counter: CounterAddress,
-): Promise<readonly CounterAddress[]> {
+async function countersOfVisit(addresses: AddressCache, type: CounterType, counter: CounterAddress) {
   const { recordType, visitorsOf, prefixes } = type
   // The same record id, so both rows are in one range and in one statement.
   if (visitorsOf === 'page') return [{ ...counter, recordType }]
-  const keys = visitorsOf === 'site' ? [SITE_KEY] : prefixes.filter((prefix) => counter.name.startsWith(prefix))
+  const keys = visitorsOf === 'site' ? ['site'] : prefixes.filter((prefix) => counter.name.startsWith(prefix))
   return Promise.all(keys.map((key) => addresses.find(type, key)))
 }
 
 /** Identifies a visit; `undefined`: its visitor is unknown, so it counts every time. @param longest see `Window` */
 async function keyOfVisit(
-  { isolate, waitUntil }: Caller,
-  { visitor: { address, agent } }: Visit,
+  caller: Caller,
+  { visitor }: Visit,
   counter: CounterAddress,
   seconds: number,
   longest: number,
-): Promise<bigint | undefined> {
+) {
+  const { isolate, waitUntil } = caller
+  const { address, agent } = visitor
   const network = networkOf(address ?? '', 'visitor')
   if (network === null) return undefined
   return isolate.visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })
@@ -201,7 +186,6 @@ export interface Visitor {
   /** Whether its browser is marked as the owner's. */
   isMarked: boolean
   isHead: boolean
-  /** The origin of its page. */
   origin: string | null
   /** Whether nobody sees the page yet. */
   isEarly: boolean

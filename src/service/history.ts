@@ -12,7 +12,7 @@ import { MAX_LANES } from '../counters/ranges.ts'
 import type { Question } from '../counters/read/kept-answers.ts'
 import { readSumHistory } from '../counters/read/read-sum.ts'
 import type { Caller } from './caller.ts'
-import { readForAll, readKept, saidOf } from './read.ts'
+import { type AskedCounter, readForAll, readKept, saidOf } from './read.ts'
 
 type HistoryQuery = Omit<AskedRange, 'timeZone'> & { tz: string }
 
@@ -24,41 +24,34 @@ const PAST_MAX_AGE = 300
 /** Milliseconds after which a range is past: every roll-up that began in it has ended. */
 export const OVER_MS = 900_000
 
-/** The periods of a history with their counts. */
-export type HistoryAnswer = Awaited<ReturnType<typeof counterHistory>>['history']
-
-/** The history of a counter, and for how many seconds it may be cached. */
-export async function counterHistory(caller: Caller, counter: CounterAddress, query: HistoryQuery) {
+/** The answer with the history of a counter, and the seconds for which it may be cached. */
+export async function counterHistoryAnswer({ caller, type, key, counter }: AskedCounter, query: HistoryQuery) {
   const asked = askedRows(caller, query)
   const mostPending = (await caller.hasToken()) ? MAX_PENDING : MAX_PUBLIC_PENDING
   const isLong = asked.rows > MOST_ROWS_OF_COUNTER
-  return answer(caller, asked, isLong ? [counterId(counter)] : null, async () => {
+  return keptAnswer(caller, asked, isLong ? [counterId(counter)] : null, async () => {
     const history = await readCounterHistory(caller.db, counter, asked, asked.between, mostPending)
     const exact = history.pending !== null || periodAt(asked.range, asked.now) === undefined
     const adjustments = history.adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count }))
-    const fields = { ...periodsAnswer(asked, history), adjustments }
+    const fields = { type: type.name, key, ...periodsAnswer(asked, history), adjustments }
     return { fields, consistency: exact ? ('exact' as const) : ('rolled' as const) }
   })
 }
 
-/** The history of the sum of a type, or of a prefix. */
-export async function typeHistory(
-  caller: Caller,
-  { recordType }: CounterType,
-  prefix: string | null,
-  query: HistoryQuery,
-) {
+/** The same of the sum of a type, or of a prefix. @throws {TooManyKeys} */
+export async function typeHistoryAnswer(caller: Caller, type: CounterType, prefix: string | null, query: HistoryQuery) {
+  const { name, recordType } = type
   const asked = askedRows(caller, query)
   const hasToken = await caller.hasToken()
   const isLong = prefix !== null || asked.rows * MAX_LANES * caller.isolate.config.ranges > MOST_ROWS
-  return answer(caller, asked, isLong ? [recordType, prefix] : null, async () => {
-    const fields = periodsAnswer(asked, await readSum(caller, recordType, prefix, asked, hasToken))
-    return { fields, consistency: 'rolled' as const }
+  return keptAnswer(caller, asked, isLong ? [recordType, prefix] : null, async () => {
+    const history = await readSum(caller, recordType, prefix, asked, hasToken)
+    return { fields: { type: name, ...periodsAnswer(asked, history) }, consistency: 'rolled' as const }
   })
 }
 
 /** @param about what is asked for, beside the range; `null`: it takes few rows */
-async function answer<Fields extends object, Read extends string>(
+async function keptAnswer<Fields extends object, Read extends string>(
   caller: Caller,
   { range, now }: Asked,
   about: Question | null,
@@ -67,7 +60,7 @@ async function answer<Fields extends object, Read extends string>(
   const question = about && ['history', ...questionOf(range), ...about]
   const { value, asOf } = await readKept(caller, question, read)
   const maxAge = range.edges.at(-1)! < now - OVER_MS ? PAST_MAX_AGE : null
-  return { history: { ...value.fields, ...saidOf(value.consistency, asOf) }, maxAge }
+  return { answer: { ...value.fields, ...saidOf(value.consistency, asOf) }, maxAge }
 }
 
 /** The periods of charts for everybody: whole days or months in UTC, the running one included. */
@@ -82,10 +75,7 @@ export type ChartPeriod = keyof typeof CHART_PERIODS
 /** Milliseconds for which everybody gets the same chart. */
 const CHART_KEPT_MS = 60_000
 
-/**
- * The counts of a chart, which all callers share for a minute: of a counter, or of a type or prefix as of the last roll-up.
- * @returns `starts`: when each day or month begins, in milliseconds since 1970 @throws {TooManyKeys}
- */
+/** The counts of a chart, which all callers share for a minute; of a type or prefix, as of the last roll-up. @throws {TooManyKeys} */
 export async function chartHistory(
   caller: Caller,
   { recordType }: CounterType,

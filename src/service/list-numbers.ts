@@ -21,13 +21,23 @@ const MAX_COUNTED = 1_000
 /** The most keys in which a search looks for a text, in the order of the keys. */
 export const MAX_SEARCHED = 10_000
 
-/** For whom a list is read, and what was asked for. */
-export interface ListSource {
+/** What a page of numbers is asked for. `tz`: the visitor's time zone */
+export type AskedNumbers = Pick<View, 'period' | 'from' | 'to' | 'find' | 'by' | 'sort'> &
+  Partial<Pick<View, 'show'>> & { tz: string; skip: number; rows: number }
+
+/** How numbers are read: by whom, what was asked for, and when. `isPublic`: for a page that does not say how many keys there are */
+export interface Source {
   caller: Caller
-  asked: Pick<View, 'period' | 'find' | 'sort'> & { skip: number; rows: number }
+  asked: AskedNumbers
   now: Date
-  /** Whether for a public page, which does not say how many keys there are. */
   isPublic: boolean
+}
+
+/** A list of counters of a type, with those of `also` beside them. */
+interface List extends Source {
+  type: CounterType
+  also?: CounterType | undefined
+  period: ChosenPeriod
 }
 
 /** `ranked`: whether those with the highest counts come first. If there are too many for that, they are in another order. */
@@ -45,66 +55,44 @@ interface Shown {
   first: number
 }
 
-/**
- * The counters with the highest counts in the period, or of up to a thousand of them, those with the most visitors or the largest
- * change; in a search, of those whose keys contain a text, in any case. A prefix that the type lists finds only keys that begin with it.
- * @param listing those that `findListed` finds
- */
-export async function readList(
-  source: ListSource,
-  type: CounterType,
-  also: CounterType | undefined,
-  period: ChosenPeriod,
-  reading: Promise<Shown>,
-  listing = findListed(source, type, period),
-) {
-  const { caller, asked } = source
+/** A page of the counters that `findListed` finds, in the order that was asked for. */
+export async function readList(list: List, reading: Promise<Shown>, listing: Promise<Listed>) {
+  const { caller, type, asked, isPublic } = list
   const { sort, skip, rows: most } = asked
   const prefix = searchedPrefix(type, asked.find)
-  const isCounted = !source.isPublic && (prefix === '' || type.prefixes.includes(prefix))
+  const isCounted = !isPublic && (prefix === '' || type.prefixes.includes(prefix))
   const [shown, found, of] = await Promise.all([
     reading,
     listing,
     isCounted && countKeys(caller.db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
   ])
   const { searched, more, ranked } = found
-  const order = sort !== '' || searched ? await sorted(source, found.counters, also, period, shown) : null
+  const order = sort !== '' || searched ? await sorted(list, found.counters, shown.spans) : null
   const all = order?.counters ?? found.counters
   const counters = all.slice(skip, skip + most)
-  const listed = await listedRows(source, counters, also, period, shown)
+  const listed = await listedRows(list, counters, shown)
   // Rankings may be a minute old, counts are not.
   const rows = ranked ? listed.filter(({ count }) => count !== 0n) : listed
   if (ranked && sort === '') rows.sort((a, b) => descending(a.count, b.count))
-  const shownRows = rows.map(({ name, ...row }) => {
-    const page = pageOf(type.url, name)
-    return { key: name, ...(page !== null && { page }), ...row }
-  })
   return {
     of: of || null,
     ...(searched && order && { searched: { ...searched, found: all.length, sum: order.sum } }),
     more: more || all.length > skip + most,
     ranked,
-    counters: shownRows,
+    counters: rows,
   }
 }
 
 const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)
 
-/** The counters that have a count, in the order that was asked for, and the sum of their counts. */
-async function sorted(
-  source: ListSource,
-  counters: readonly CounterAddress[],
-  also: CounterType | undefined,
-  period: ChosenPeriod,
-  { spans }: Shown,
-): Promise<{ counters: CounterAddress[]; sum: bigint }> {
-  const { sort } = source.asked
+/** The counters that have a count, sorted, and the sum of their counts. */
+async function sorted(list: List, counters: readonly CounterAddress[], spans: Comparison | null) {
+  const { also, asked } = list
+  const { sort } = asked
   const isByChange = sort === 'change'
   const [counted, others] = await Promise.all([
-    countRows(source, counters, period, {
-      sums: isByChange && spans ? [spans.current, spans.before].map(selectionOf) : [],
-    }),
-    sort === 'also' && also ? countRows(source, inType(also, counters), period) : null,
+    countRows(list, counters, { sums: isByChange && spans ? [spans.current, spans.before].map(selectionOf) : [] }),
+    sort === 'also' && also ? countRows(list, inType(also, counters)) : null,
   ])
   const rows = counted
     .map(({ count, sums: [compared = 0n, before = 0n] }, index) => ({
@@ -121,27 +109,26 @@ async function sorted(
 }
 
 /** Counters that have a count in a period, from the highest one. */
-export async function largestOf(source: ListSource, counters: readonly CounterAddress[], period: ChosenPeriod) {
-  const byCount = { ...source, asked: { ...source.asked, sort: '' as const } }
-  return (await sorted(byCount, counters, undefined, period, { spans: null, first: 0 })).counters
+export async function largestOf(list: List, counters: readonly CounterAddress[]) {
+  return (await sorted({ ...list, asked: { ...list.asked, sort: '' } }, counters, null)).counters
 }
 
 const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]): CounterPlace[] =>
   counters.map(({ recordId }) => ({ recordType, recordId }))
 
-/** The counters among which the rows of a list are, in a search all that it finds. @throws {InvalidInput} if it is not valid for keys */
-export async function findListed(
-  { caller, asked: { find, period: name, sort, skip, rows } }: ListSource,
-  type: CounterType,
-  period: ChosenPeriod,
-): Promise<Listed> {
+/**
+ * The counters with the highest counts in the period, enough for a page; to sort otherwise, up to a thousand. In a search, all whose keys
+ * contain the text, in any case; of a prefix that the type lists, those that begin with it.
+ * @throws {InvalidInput} if it is not valid for keys
+ */
+export async function findListed({ caller, type, asked, period }: List): Promise<Listed> {
+  const { find, period: name, sort, skip, rows } = asked
   const { recordType, prefixes } = type
   const prefix = searchedPrefix(type, find)
   const isSearch = prefix !== '' && !prefixes.includes(prefix)
   // One less than the most of a ranking, which then says whether there are more.
   const limit = isSearch ? MAX_RANKED - 1 : sort === '' ? skip + rows : MAX_RANKED
   const inPeriod = name === 'all' ? null : selectionOf(period)
-  /** The first keys in their own order. */
   const list = async (prefix: string): Promise<Listed> => {
     const { counters, next } = await findCounters(caller.db, type, { prefix, after: null, limit })
     return { counters, more: next !== null, ranked: false }
@@ -180,32 +167,29 @@ function joined(first: readonly CounterAddress[], second: readonly CounterAddres
   return [...all.values()].slice(0, limit)
 }
 
-/** The counters as rows of a list, each with its visitors and its small chart. */
-async function listedRows(
-  source: ListSource,
-  counters: readonly CounterAddress[],
-  also: CounterType | undefined,
-  period: ChosenPeriod,
-  { spans, first }: Shown,
-) {
+/** The rows of counters, each with its visitors and its small chart. */
+async function listedRows(list: List, counters: readonly CounterAddress[], { spans, first }: Shown) {
+  const { type, also, asked, now, period } = list
   const units = { ...period.range, edges: period.range.edges.slice(period.first + first) }
-  const hasCharts =
-    counters.length <= MAX_CHARTED && (source.asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
+  const hasCharts = counters.length <= MAX_CHARTED && (asked.period === 'all' || units.edges.length <= MAX_CHARTED + 1)
   // A counter is new if nothing of it was counted before the period.
   const earlier = { from: FIRST_DAY, to: period.from, firstDay: FIRST_DAY, nextDay: period.firstDay }
   const compared = spans === null ? [] : [spans.current, spans.before, earlier]
-  const whole = wholeDays(period, source.now.getTime())
+  const whole = wholeDays(period, now.getTime())
   const [rows, visitors] = await Promise.all([
-    countRows(source, counters, period, {
+    countRows(list, counters, {
       charts: hasCharts ? selectionsOf(units) : [],
       sums: [whole.days === 0 ? [] : selectionOf(whole), ...compared.map(selectionOf)],
     }),
-    also && countRows(source, inType(also, counters), period),
+    also && countRows(list, inType(also, counters)),
   ])
   return rows.map(({ count, isRolled, sums, charts }, index) => {
     const [whole = 0n, compared = null, before = null, earlier = null] = sums
+    const { name } = counters[index]!
+    const page = pageOf(type.url, name)
     return {
-      name: counters[index]!.name,
+      key: name,
+      ...(page !== null && { page }),
       count,
       whole,
       compared,
@@ -220,11 +204,11 @@ async function listedRows(
 
 /** Counts a period of each counter, with what is pending. `isRolled`: without, because there was too much of it to add up */
 async function countRows(
-  { caller, asked, now }: ListSource,
+  list: List,
   counters: readonly CounterPlace[],
-  period: ChosenPeriod,
   { sums = [], charts = [] }: { sums?: Selection[]; charts?: Selection[] } = {},
 ) {
+  const { caller, asked, now, period } = list
   if (counters.length === 0) return []
   const hoursFrom = firstHour(caller.isolate.config)
   const unnamed = counters.map((counter) => ({ ...counter, name: '' }))

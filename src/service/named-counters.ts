@@ -9,10 +9,9 @@ import { invalidRequest } from './problem.ts'
 
 /** The type with a name. @throws {ConfigurationError} if it has a mistake in the settings */
 export function configuredType({ config }: Pick<Isolate, 'config'>, name: string): CounterType | undefined {
-  const type = config.types.get(name)
-  const mistakes = type === undefined ? config.stopped.get(name) : undefined
+  const mistakes = config.stopped.get(name)
   if (mistakes !== undefined) throw new ConfigurationError(mistakes)
-  return type
+  return config.types.get(name)
 }
 
 /** The same for types that a body or a call names. @throws {InvalidInput} of field `type` */
@@ -28,17 +27,8 @@ export function countingError(type: CounterType | undefined): FieldError | null 
   return { field: 'type', message: 'takes readings only: send them to POST /v1/readings' }
 }
 
-/**
- * The counter of a key.
- * @param field the name of the key in the request
- * @throws {InvalidInput}
- */
-export async function counterOfKey(
-  addresses: AddressCache,
-  type: CounterType,
-  key: string,
-  field = 'key',
-): Promise<CounterAddress> {
+/** The counter of a key. @param field the name of the key in the request @throws {InvalidInput} */
+export async function counterOfKey(addresses: AddressCache, type: CounterType, key: string, field = 'key') {
   try {
     return await addresses.find(type, key)
   } catch (error) {
@@ -46,11 +36,15 @@ export async function counterOfKey(
   }
 }
 
+/** The counters of a list of keys. @throws {InvalidInput} of field `key.…` */
+export async function countersOfKeys({ addresses }: Isolate, type: CounterType, keys: readonly string[]) {
+  return Promise.all(keys.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
+}
+
 /**
- * The entries of a list in a body with their counters, in its order.
+ * The entries of a list in a body with their counters. @throws {Problem} 422 with all errors of the list
  * @param list the name of the list, for error messages
  * @param check finds another error in an entry, whose type is `undefined` if it is not configured
- * @throws {Problem} 422 with all errors of the list
  */
 export async function listedCounters<Entry extends { type: string; key: string }>(
   isolate: Isolate,
@@ -94,20 +88,13 @@ export function spelledPrefix({ sameKey }: CounterType, asked: string | undefine
 /** The maximum length of an `Idempotency-Key`, in characters. */
 export const MAX_IDEMPOTENCY_KEY = 255
 
-// Separate namespaces: the same key may be used once for each purpose.
-const BEGINNINGS = {
-  count: 'idempotency-key',
-  set: 'set idempotency-key',
-  import: 'import idempotency-key',
-  move: 'move idempotency-key',
-} as const
-export type KeyPurpose = keyof typeof BEGINNINGS
+export type KeyPurpose = 'count' | 'set' | 'import' | 'move'
 
 /** @throws {Problem} 422 */
 export async function hashOfKey(key: string, purpose: KeyPurpose): Promise<bigint> {
   if (typeof key !== 'string' || key === '' || key.length > MAX_IDEMPOTENCY_KEY) {
     throw invalidRequest([{ field: 'Idempotency-Key', message: `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters` }])
   }
-  const hash = purpose === 'count' ? hash63 : hash64
-  return hash(`${BEGINNINGS[purpose]} ${key}`)
+  // Separate namespaces: the same key may be used once for each purpose.
+  return purpose === 'count' ? hash63(`idempotency-key ${key}`) : hash64(`${purpose} idempotency-key ${key}`)
 }

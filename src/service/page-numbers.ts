@@ -7,25 +7,13 @@ import { countIn, type Reading, readCounters } from '../counters/read/read-count
 import { MAX_PENDING_OF_TYPE, MAX_PUBLIC_PENDING_OF_TYPE, readSum } from '../counters/read/read-sum.ts'
 import { findCounters, searchedPrefix } from '../counters/read/search.ts'
 import type { Executor } from '../database/database.ts'
-import type { View } from '../periods.ts'
 import { type ChosenPeriod, chosenPeriod, wholeDays } from './chosen-period.ts'
 import { firstHour } from './history.ts'
-import { findListed, type Listed, type ListSource, largestOf, readList } from './list-numbers.ts'
+import { type AskedNumbers, findListed, type Listed, largestOf, readList, type Source } from './list-numbers.ts'
 import { counterOfKey } from './named-counters.ts'
-import { type KeyPart, MAX_PARTS, partsByKey } from './parts-by-key.ts'
-import { type Compared, type HistoryReader, readPeriods, type Unit } from './period-counts.ts'
+import { type Compared, type HistoryReader, type KeyPart, partsByKey, readPeriods, type Unit } from './period-counts.ts'
 import { unlessTooMany } from './ranking.ts'
 
-/** What a page of numbers is asked for. `tz`: the visitor's time zone */
-export type AskedNumbers = Omit<View, 'show' | 'page' | 'share' | 'of'> &
-  Partial<Pick<View, 'show'>> & { tz: string; skip: number; rows: number }
-
-/** How numbers are read: by whom, what was asked for, and when. */
-interface Source extends ListSource {
-  asked: AskedNumbers
-}
-
-/** @throws {InvalidInput} if the period or the time zone is not valid */
 function periodOf({ asked: { period, from, to, tz }, now }: Source, by: AskedNumbers['by']): ChosenPeriod {
   return chosenPeriod({ name: period, from, to, by: by || undefined }, tz, now)
 }
@@ -34,39 +22,34 @@ export type TypeNumbers = Awaited<ReturnType<typeof typeNumbers>>
 export type CounterNumbers = Awaited<ReturnType<typeof counterNumbers>>
 
 const FIGURES = ['30d', '7d', 'today', '12m'] as const
+/** The most keys that a chart shows apart. */
+const MAX_PARTS = 5
 /** About the rows that the figures read of a counter: the parts of their periods and of the periods before. */
 const FIGURE_ROWS = 120
 
 /**
  * The numbers of a type's page, pending counts included; in a search, of the keys that it finds, if they are few enough.
- * @param types those that the visitor may see: one of them may count the same visits in another way
- * @throws {InvalidInput} if the period, the time zone or the search is not valid
+ * @param types those that the visitor may see @throws {InvalidInput} if the period, the time zone or the search is not valid
  */
 export async function typeNumbers(source: Source, type: CounterType, types: readonly CounterType[]) {
   const [period, name] = [periodOf(source, source.asked.by), searchedPrefix(type, source.asked.find)]
   // In its own units, whichever the chart has.
   const ofList = source.asked.by === '' ? period : periodOf(source, '')
-  const listing = findListed(source, type, ofList)
+  const wantedList = { ...source, type, also: shownCompanion(type, types, 'counter'), period: ofList }
+  const listing = findListed(wantedList)
   const asked = name === '' || type.prefixes.includes(name) ? { name } : listing
   const reading = readSums(source, type, shownCompanion(type, types, 'type'), period, asked)
   const shown = reading.then(({ own, other }) => {
     return { spans: own.history.compared.spans, first: firstUnit(source, own.history, other?.history) }
   })
-  const [{ of, own, other }, list] = await Promise.all([
-    reading,
-    readList(source, type, shownCompanion(type, types, 'counter'), ofList, shown, listing),
-    listing,
-  ])
+  const [{ of, own, other }, list] = await Promise.all([reading, readList(wantedList, shown, listing)])
   const prefix = 'name' in of ? of.name : ''
   return { ...shownNumbers(source, period, own, other), prefix: prefix || null, isOfType: isOfType(of), list }
 }
 
 const isOfType = (of: SummedKeys) => 'name' in of && of.name === ''
 
-/**
- * The numbers of what a page adds up, and of the same keys in the type beside it.
- * @param asked a prefix, or what a search finds. If that is too much to be added up, the page adds up all counters of the type
- */
+/** The numbers of a prefix, or of what a search finds; of the whole type if that is too much. `other`: of the same keys in `also` */
 async function readSums(
   source: Source,
   type: CounterType,
@@ -88,19 +71,18 @@ async function readSums(
   return { of, own, other }
 }
 
-/** The keys with the highest counts in a period, of those that a page adds up: one after another in its chart. */
+/** The keys with the highest counts in a period, of those that a page adds up. */
 async function largestKeys(source: Source, type: CounterType, of: SummedKeys, period: ChosenPeriod) {
-  if ('found' in of) return (await largestOf(source, of.found, period)).slice(0, MAX_PARTS)
+  if ('found' in of) return (await largestOf({ ...source, type, period }, of.found)).slice(0, MAX_PARTS)
   const asked = { ...source.asked, find: of.name, sort: '', skip: 0, rows: MAX_PARTS } as const
-  return (await findListed({ ...source, asked }, type, period)).counters
+  return (await findListed({ ...source, asked, type, period })).counters
 }
 
 /** The same keys in another type; `undefined`: it does not list the prefix, or has other keys. */
 function sameKeys(of: SummedKeys, { recordType, prefixes, visitorsOf }: CounterType): SummedKeys | undefined {
   if ('name' in of) return of.name === '' || prefixes.includes(of.name) ? { ...of, recordType } : undefined
-  return visitorsOf === 'page'
-    ? { recordType, found: of.found.map((counter) => ({ ...counter, recordType })) }
-    : undefined
+  if (visitorsOf !== 'page') return undefined
+  return { recordType, found: of.found.map((counter) => ({ ...counter, recordType })) }
 }
 
 async function areFew({ caller: { db } }: Source, of: SummedKeys, { range }: ChosenPeriod): Promise<boolean> {
@@ -110,13 +92,13 @@ async function areFew({ caller: { db } }: Source, of: SummedKeys, { range }: Cho
   return (await unlessTooMany(checkKeys(db, of, { rows }).then(() => true))) ?? false
 }
 
-/** The numbers of a sum, whose keys were checked before. @param keys those whose parts of it are read, too */
+/** The numbers of a sum, whose keys `areFew`. @param keys those whose parts are read, too */
 async function readSumNumbers(
   source: Source,
   of: SummedKeys,
   period: ChosenPeriod,
   keys: readonly CounterAddress[] = [],
-): Promise<ReadNumbers> {
+) {
   const { db, isolate } = source.caller
   const hoursFrom = firstHour(isolate.config)
   const mostPending = source.isPublic ? MAX_PUBLIC_PENDING_OF_TYPE : MAX_PENDING_OF_TYPE
@@ -165,7 +147,6 @@ async function isListed(db: Executor, type: CounterType, key: string): Promise<b
   return counters[0]?.name.length === key.length
 }
 
-/** The numbers that every page has. */
 function shownNumbers(source: Source, period: ChosenPeriod, own: ReadNumbers, other?: ReadNumbers) {
   const [shown, also] = [own, other].map((read) => {
     return read && { figures: read.history.figures, total: countIn(read.reading) }
@@ -189,7 +170,6 @@ interface ReadNumbers {
   parts?: KeyPart[]
 }
 
-/** What is read of the history of a type, a prefix or a counter: its figures, and a period. */
 type ReadHistory = Awaited<ReturnType<typeof readHistory>>
 
 /** Reads the figures, and a period: its units, and what of it is compared. */
@@ -234,7 +214,6 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
   return {
     by: period.by,
     whole: own.whole,
-    /** Of what its parts are. */
     ...(parts.length > 0 && { keys: parts.map(({ key }) => key) }),
     ...comparison(period, { ...own.compared, count: sum(own.units) }),
     ...(also && { also: comparison(period, { ...also.compared, count: sum(also.units) }) }),
@@ -255,15 +234,8 @@ function chartOf(source: Source, period: ChosenPeriod, own: ReadHistory, also?: 
   }
 }
 
-/**
- * The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site.
- * @param types those that the page may show
- */
-export function shownCompanion(
-  { also }: CounterType,
-  types: readonly CounterType[],
-  of: 'counter' | 'type',
-): CounterType | undefined {
+/** The type whose figures a page shows beside a type: visitors of a page, or of the whole site. @param types those that it may show */
+export function shownCompanion({ also }: CounterType, types: readonly CounterType[], of: 'counter' | 'type') {
   const shown = also.filter((type) => types.includes(type))
   const ofSite = of === 'type' ? shown.find(({ visitorsOf }) => visitorsOf === 'site') : undefined
   return ofSite ?? shown.find(({ visitorsOf }) => visitorsOf === 'page')

@@ -1,4 +1,5 @@
 import { monthsLater, startOf } from '../counters/calendar.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
 import { periodAt } from '../counters/history/history-range.ts'
 import { countsOf, type HistoryRows } from '../counters/history/read-history.ts'
 import {
@@ -24,7 +25,6 @@ export interface Compared {
   spans: Comparison | null
 }
 
-/** A unit of a chart. */
 export interface Unit {
   /** When it begins, in milliseconds since 1970. */
   start: number
@@ -37,8 +37,8 @@ export interface Unit {
 export type HistoryReader = (selections: readonly Selection[], between: Times) => Promise<HistoryRows>
 
 /**
- * Counts periods and what is compared of them, and reads the units and adjustments of the last one, all from one snapshot. Pending
- * counts belong to now. `parts`: the counts of the keys that were read with it, by unit.
+ * Counts periods and what is compared of them, and reads the units, parts and adjustments of the last one, all from one snapshot. Pending
+ * counts belong to now.
  */
 export async function readPeriods(read: HistoryReader, periods: readonly ChosenPeriod[], now: number) {
   const shown = periods.at(-1)!
@@ -54,12 +54,8 @@ export async function readPeriods(read: HistoryReader, periods: readonly ChosenP
       hourAt(before.from),
     ]
   })
-  const {
-    counts,
-    pending,
-    adjustments,
-    parts = [],
-  } = await read([...units, ...periods.map(selectionOf), ...selections], shown)
+  const asked = [...units, ...periods.map(selectionOf), ...selections]
+  const { counts, pending, adjustments, parts = [] } = await read(asked, shown)
   const sum = (selection: Selection) => sumOf(selection, counts)
   const isWithoutHour = (day: number) => sum(restOf(day)) !== 0n
   const hasBegun = (before: Span) =>
@@ -111,6 +107,25 @@ function unitsOf({ by, range, first, earlier }: ChosenPeriod, counts: readonly b
       previous: previous.length === 0 ? null : totalOf(previous),
     }
   })
+}
+
+/** The counts of a key by unit; `null`: of all other keys. */
+export interface KeyPart {
+  key: string | null
+  counts: readonly bigint[]
+}
+
+/** The parts that add up to a sum: keys, from the largest, and all others, without those that have no counts. @param parts by unit */
+export function partsByKey(
+  { units, parts }: { units: readonly Unit[]; parts: readonly (readonly bigint[])[] },
+  keys: readonly CounterAddress[],
+): KeyPart[] {
+  const largest = keys
+    .map(({ name: key }, nth): KeyPart => ({ key, counts: parts[nth]! }))
+    .sort((a, b) => (totalOf(a.counts) < totalOf(b.counts) ? 1 : -1))
+  const rest = units.map(({ count }, unit) => count - totalOf(largest.map(({ counts }) => counts[unit]!)))
+  const all = keys.length === 0 ? [] : [...largest, { key: null, counts: rest }]
+  return all.filter(({ counts }) => counts.some((count) => count !== 0n))
 }
 
 function totalOf(counts: readonly bigint[]): bigint {

@@ -7,44 +7,44 @@ import { Overloaded } from '../counters/shared-work-state.ts'
 import { DatabaseFailure, hasErrorNumber } from '../database/errors.ts'
 import { type FieldError, InvalidInput } from '../schemas.ts'
 
-/** All problems by their stable code, with what each means in general. */
+/** All problems by their stable code: the status of responses, what each means in general, and the seconds after which it may be gone. */
 export const PROBLEMS = {
-  malformed_body: 'The body is malformed',
-  malformed_query: 'The query string is not percent-encoded UTF-8',
-  malformed_key: 'The key in the path is not percent-encoded UTF-8',
-  unauthorized: 'A valid API token is required',
-  insufficient_scope: 'The token lacks the required scope or type',
-  cross_site_request: 'Cross-site request refused',
-  not_found: 'Nothing is served at this path',
-  unknown_type: 'The counter type is not configured',
-  no_such_counter: 'The counter does not exist',
-  method_not_allowed: 'This path does not support this method',
-  overtaken: 'Concurrent changes won every time',
-  counter_exists: 'The key already has a counter',
-  count_not_below: 'The count is not below the given number',
-  reading_below_count: 'The reading is below the count',
-  different_ranges: 'The counters are in different ranges',
-  too_many_pending: 'The counter has too many pending slots',
-  deploy_request_needed: 'This branch accepts schema changes from deploy requests only',
-  setup_stopped: 'The tables cannot be made',
-  rollup_running: 'Another roll-up is running',
-  body_too_large: 'The body is too large',
-  unsupported_media_type: 'The content type is not supported here',
-  invalid_request: 'The request has invalid fields',
-  idempotency_key_reused: 'The Idempotency-Key was used for another request',
-  count_out_of_range: 'The count would exceed a 64-bit integer',
-  history_too_large: 'The counter has too much history',
-  too_many_keys: 'Too many counters to add up',
-  too_many_attempts: 'Too many unknown tokens from this network',
-  too_many_requests: 'Too many requests from this network',
-  internal_error: 'Internal error',
-  configuration_invalid: 'The configuration has errors',
-  database_unavailable: 'The database is unavailable',
-  database_not_ready: 'The database lacks tables that this version needs',
-  too_few_ranges: 'The keyspace has more shards than SHARDING.ranges',
-  overloaded: 'Too many requests are waiting for the database',
-  outcome_unknown: 'The outcome is unknown',
-}
+  malformed_body: { status: 400, title: 'The body is malformed' },
+  malformed_query: { status: 400, title: 'The query string is not percent-encoded UTF-8' },
+  malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },
+  unauthorized: { status: 401, title: 'A valid API token is required' },
+  insufficient_scope: { status: 403, title: 'The token lacks the required scope or type' },
+  cross_site_request: { status: 403, title: 'Cross-site request refused' },
+  not_found: { status: 404, title: 'Nothing is served at this path' },
+  unknown_type: { status: 404, title: 'The counter type is not configured' },
+  no_such_counter: { status: 404, title: 'The counter does not exist' },
+  method_not_allowed: { status: 405, title: 'This path does not support this method' },
+  overtaken: { status: 409, title: 'Concurrent changes won every time', retryAfter: 1 },
+  counter_exists: { status: 409, title: 'The key already has a counter' },
+  count_not_below: { status: 409, title: 'The count is not below the given number' },
+  reading_below_count: { status: 409, title: 'The reading is below the count' },
+  different_ranges: { status: 409, title: 'The counters are in different ranges' },
+  too_many_pending: { status: 409, title: 'The counter has too many pending slots', retryAfter: 60 },
+  deploy_request_needed: { status: 409, title: 'This branch accepts schema changes from deploy requests only' },
+  setup_stopped: { status: 409, title: 'The tables cannot be made' },
+  rollup_running: { status: 409, title: 'Another roll-up is running', retryAfter: 10 },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
+  invalid_request: { status: 422, title: 'The request has invalid fields' },
+  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
+  count_out_of_range: { status: 422, title: 'The count would exceed a 64-bit integer' },
+  history_too_large: { status: 422, title: 'The counter has too much history' },
+  too_many_keys: { status: 422, title: 'Too many counters to add up' },
+  too_many_attempts: { status: 429, title: 'Too many unknown tokens from this network', retryAfter: 60 },
+  too_many_requests: { status: 429, title: 'Too many requests from this network', retryAfter: 60 },
+  internal_error: { status: 500, title: 'Internal error' },
+  configuration_invalid: { status: 503, title: 'The configuration has errors' },
+  database_unavailable: { status: 503, title: 'The database is unavailable', retryAfter: 5 },
+  database_not_ready: { status: 503, title: 'The database lacks tables that this version needs', retryAfter: 5 },
+  too_few_ranges: { status: 503, title: 'The keyspace has more shards than SHARDING.ranges', retryAfter: 5 },
+  overloaded: { status: 503, title: 'Too many requests are waiting for the database', retryAfter: 5 },
+  outcome_unknown: { status: 503, title: 'The outcome is unknown', retryAfter: 5 },
+} as const
 
 export type ProblemCode = keyof typeof PROBLEMS
 
@@ -56,11 +56,7 @@ export class Problem extends Error {
   readonly errors: readonly FieldError[]
 
   /** @param options `cause`: for the log, never for the client */
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    options: { errors?: readonly FieldError[] | undefined; cause?: unknown } = {},
-  ) {
+  constructor(code: ProblemCode, detail: string, options: Partial<Pick<Problem, 'errors' | 'cause'>> = {}) {
     super(detail, { cause: options.cause })
     this.name = 'Problem'
     this.code = code
@@ -109,32 +105,23 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
   rejected: ['internal_error', LOGGED],
 }
 
-/** Why a reading was not taken, in words. */
 export const READING_REFUSALS = {
   reading_below_count: 'The reading is below the count. If the source has started again from zero, send "reset": true.',
   count_out_of_range: DATABASE_PROBLEMS.range[1],
 }
 
-const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {
-  no_such_counter: ['no_such_counter', 'The counter does not exist.'],
-  no_such_target: ['no_such_counter', 'The counter to merge into does not exist.'],
-  counter_exists: ['counter_exists', 'The new key already has a counter. Merge into it, or delete it first.'],
-  count_not_below: ['count_not_below', 'The count is not below the given number.'],
-  different_ranges: [
-    'different_ranges',
+const REFUSALS: Record<ChangeRefusal, string> = {
+  no_such_counter: 'The counter does not exist.',
+  no_such_target: 'The counter to merge into does not exist.',
+  counter_exists: 'The new key already has a counter. Merge into it, or delete it first.',
+  count_not_below: 'The count is not below the given number.',
+  different_ranges:
     'The keys are in different ranges (SHARDING.ranges), and a change is limited to one. Import each range by itself, as `npm run import` does; instead of a rename or merge, set both counters, or export and import the history.',
-  ],
-  history_too_large: ['history_too_large', `The counter has more than ${MAX_ROWS} rows of history.`],
-  too_many_pending: [
-    'too_many_pending',
-    `The counter has too many pending slots: a change takes at most ${MAX_TAKEN_SLOTS}.`,
-  ],
+  history_too_large: `The counter has more than ${MAX_ROWS} rows of history.`,
+  too_many_pending: `The counter has too many pending slots: a change takes at most ${MAX_TAKEN_SLOTS}.`,
 }
 
-/**
- * Turns any error into a problem. Only messages written for clients leave the Worker.
- * @param advice for a request that changes something: what to do if the outcome is unknown
- */
+/** The problem of any error. Only messages written for clients leave the Worker. @param advice for changes whose outcome is unknown */
 export function problemOf(error: unknown, advice?: string): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidInput) return invalidRequest([{ field: error.field, message: error.message }])
@@ -155,16 +142,14 @@ export function problemOf(error: unknown, advice?: string): Problem {
   if (error instanceof TooManyKeys) return new Problem('too_many_keys', error.message)
   if (error instanceof KeyReused) return new Problem('idempotency_key_reused', KEY_REUSED)
   if (error instanceof ChangeRefused) {
-    const [code, what] = REFUSALS[error.reason]
-    const first = error.slots > 0 ? ` The roll-up must move ${error.slots} of them first.` : ''
-    return new Problem(code, `${what}${first} Nothing was changed.`)
+    const { reason, slots } = error
+    const first = slots > 0 ? ` The roll-up must move ${slots} of them first.` : ''
+    const code = reason === 'no_such_target' ? 'no_such_counter' : reason
+    return new Problem(code, `${REFUSALS[reason]}${first} Nothing was changed.`)
   }
   if (error instanceof ConfigurationError) {
-    const { problems: errors } = error
-    return new Problem('configuration_invalid', 'The settings contain errors. Correct them, and deploy again.', {
-      errors,
-      cause: error,
-    })
+    const detail = 'The settings contain errors. Correct them, and deploy again.'
+    return new Problem('configuration_invalid', detail, { errors: error.problems, cause: error })
   }
   return new Problem('internal_error', LOGGED, { cause: error })
 }

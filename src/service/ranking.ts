@@ -1,4 +1,3 @@
-import type { RankedCounter } from '../counters/counter-address.ts'
 import { isIndexed, MAX_PUBLIC_RANKED_ROWS, MAX_RANKED, readRanking } from '../counters/history/ranking.ts'
 import type { Selection } from '../counters/history/selection.ts'
 import { type KeysWithPrefix, MAX_PUBLIC_ROWS, TooManyKeys } from '../counters/keys/prefix.ts'
@@ -12,18 +11,11 @@ export const MAX_TOP = 100
 const KEPT_MS = 60_000
 
 /**
- * The counters of a type or a prefix with the highest counts in a period, as of the last roll-up, highest first. With a token,
- * rankings of few rows are read each time.
- * @param period `null`: all time
- * @param limit at most `MAX_RANKED`
+ * The counters of a type or a prefix with the highest counts in a period (`null`: all time), as of the last roll-up, highest first. With
+ * a token, rankings of few rows are read each time. @param limit at most `MAX_RANKED`
  * @returns `asOf`: when a ranking was read that was kept from an earlier request @throws {TooManyKeys}
  */
-export async function readTop(
-  caller: Caller,
-  of: KeysWithPrefix,
-  period: Selection | null,
-  limit: number,
-): Promise<{ counters: RankedCounter[]; asOf: string | null }> {
+export async function readTop(caller: Caller, of: KeysWithPrefix, period: Selection | null, limit: number) {
   const hoursFrom = firstHour(caller.isolate.config)
   if (isIndexed(of, period)) {
     return { counters: await readRanking(caller.db, of, period, { limit, hoursFrom }), asOf: null }

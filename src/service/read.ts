@@ -5,19 +5,13 @@ import type { Question } from '../counters/read/kept-answers.ts'
 import { consistencyOf, countIn, type Reading } from '../counters/read/read-counters.ts'
 import { CACHED_MS, MAX_AGE_MS, type WhichSum } from '../counters/read/reads.ts'
 import type { Caller } from './caller.ts'
+import { countersOfKeys } from './named-counters.ts'
 
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
 
-/**
- * Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`.
- * @param which of all time, or what was counted in a period, with what is pending
- */
-export async function readCounters(
-  caller: Caller,
-  counters: readonly CounterAddress[],
-  which: WhichSum = 'exact',
-): Promise<{ readings: Reading[]; maxAge: number | null }> {
+/** Reads up to `MAX_READ` counters. Those with very many pending slots, fewer without a token, are read as `rolled`. */
+export async function readCounters(caller: Caller, counters: readonly CounterAddress[], which: WhichSum = 'exact') {
   const { isolate, waitUntil } = caller
   if (which !== 'rolled') {
     const most = (await caller.hasToken()) ? MAX_PENDING : mostPublicPending(counters.length)
@@ -33,26 +27,15 @@ function mostPublicPending(counters: number): number {
   return counters === 1 ? MAX_PUBLIC_PENDING : counters <= 10 ? MAX_PUBLIC_PENDING / 10 : MAX_PUBLIC_PENDING / 100
 }
 
-/** The seconds for which a total may be cached. */
 function maxAgeOf(ageMs: number): number {
   return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
 }
 
-/** `asOf`: when an answer was read that was kept from an earlier request; `null`: it was read for this one. */
-interface Kept<Value> {
-  value: Value
-  asOf: string | null
-}
-
 /**
- * Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds.
- * @param question `null`: it takes few rows, and is not kept
+ * Reads what takes many rows. Without a token, callers share the answer for ten seconds, unless the question is `null`.
+ * @returns `asOf`: when a value was read that was kept from an earlier request
  */
-export async function readKept<Value>(
-  caller: Caller,
-  question: Question | null,
-  read: () => Promise<Value>,
-): Promise<Kept<Value>> {
+export async function readKept<Value>(caller: Caller, question: Question | null, read: () => Promise<Value>) {
   if (question === null || (await caller.hasToken())) return { value: await read(), asOf: null }
   return readForAll(caller, question, KEPT_MS, read)
 }
@@ -63,18 +46,14 @@ export async function readForAll<Value>(
   question: Question,
   keptMs: number,
   read: () => Promise<Value>,
-): Promise<Kept<Value>> {
+) {
   const { value, askedAt, isKept } = await isolate.kept.answer(question, { keptMs, read, waitUntil })
   return { value, asOf: isKept ? new Date(askedAt).toISOString() : null }
 }
 
 /** Reads the sum of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */
-export async function readSum(
-  { isolate, waitUntil, wantsFresh, ...caller }: Caller,
-  { recordType }: CounterType,
-  prefix: string | null,
-  which: WhichSum,
-): Promise<{ reading: Reading; maxAge: number | null; asOf: string | null }> {
+export async function readSum(caller: Caller, { recordType }: CounterType, prefix: string | null, which: WhichSum) {
+  const { isolate, waitUntil, wantsFresh } = caller
   const hasToken = await caller.hasToken()
   const isShared = prefix !== null && !hasToken
   const keptMs = isShared ? KEPT_MS : which === 'rolled' && !wantsFresh ? CACHED_MS : 0
@@ -87,14 +66,36 @@ export async function readSum(
   }
 }
 
-/** What is told of a counter. */
-export function counterAnswer(type: CounterType, key: string, reading: Reading) {
-  return { type: type.name, key, ...readingFields(reading), consistency: consistencyOf(reading) }
+/** A counter that a caller asks for. `key`: as it was asked for, which the answer repeats */
+export interface AskedCounter {
+  caller: Caller
+  type: CounterType
+  key: string
+  counter: CounterAddress
 }
 
-/** What is told of a total. */
-export function totalAnswer(type: CounterType, prefix: string | null, reading: Reading, asOf: string | null) {
-  return { type: type.name, prefix, ...readingFields(reading), ...saidOf(consistencyOf(reading), asOf) }
+/** The answer to who reads a counter, and the seconds for which it may be cached; `null`: always revalidate. */
+export async function counterAnswer({ caller, type, key, counter }: AskedCounter, which: WhichSum) {
+  const { readings, maxAge } = await readCounters(caller, [counter], which)
+  return { answer: counterFields(type, key, readings[0]!), maxAge }
+}
+
+/** The same of several counters. @throws {InvalidInput} of field `key.…` */
+export async function countersAnswer(caller: Caller, type: CounterType, keys: readonly string[], which: WhichSum) {
+  const counters = await countersOfKeys(caller.isolate, type, keys)
+  const { readings, maxAge } = await readCounters(caller, counters, which)
+  return { answer: { counters: readings.map((reading, nth) => counterFields(type, keys[nth]!, reading)) }, maxAge }
+}
+
+/** The same of a total. @throws {TooManyKeys} */
+export async function totalAnswer(caller: Caller, type: CounterType, prefix: string | null, which: WhichSum) {
+  const { reading, maxAge, asOf } = await readSum(caller, type, prefix, which)
+  const fields = { type: type.name, prefix, ...readingFields(reading) }
+  return { answer: { ...fields, ...saidOf(consistencyOf(reading), asOf) }, maxAge }
+}
+
+function counterFields(type: CounterType, key: string, reading: Reading) {
+  return { type: type.name, key, ...readingFields(reading), consistency: consistencyOf(reading) }
 }
 
 function readingFields(reading: Reading) {
@@ -102,7 +103,7 @@ function readingFields(reading: Reading) {
   return { count: countIn(reading), total, pending, rolledUpAt: rolledUpAt?.toISOString() ?? null }
 }
 
-/** `consistencyFields` of an answer. @param asOf that of `Kept` */
+/** `answeredConsistency` of an answer. @param asOf as `readKept` returns it */
 export function saidOf<Read extends string>(consistency: Read, asOf: string | null) {
   return asOf === null ? { consistency } : { consistency: 'kept' as const, asOf }
 }

@@ -14,7 +14,6 @@ import { readTop, unlessTooMany } from './ranking.ts'
 
 /** The most types with a row. Each takes up to four statements, and a request of the free plan may send 50. */
 const MAX_TYPES = 6
-/** The most counters that rise or fall. */
 const MAX_CHANGED = 5
 const YEAR_DAYS = 365
 
@@ -25,10 +24,8 @@ export const ownTypes = (types: readonly CounterType[]) =>
   types.filter((type) => !types.some(({ also }) => also.includes(type)))
 
 /**
- * The numbers of the page to begin with: a row for each type, and of the first type that has counted, what rises and falls, the best
- * day and the next round number.
- * @param tz the visitor's time zone
- * @param types those that the visitor may see
+ * The numbers of the first page: a row for each type, and of the first type that has counted, what rises and falls, the best day and the
+ * next round number. @param tz the visitor's time zone @param types those that the visitor may see
  */
 export async function startNumbers(caller: Caller, tz: string, now: Date, types: readonly CounterType[]) {
   const zone = knownTimeZone(tz)
@@ -125,9 +122,8 @@ async function readChanges(caller: Caller, { recordType }: CounterType, week: Ch
   const top = differences.map((each) => readTop(caller, { recordType, name: '' }, each, MAX_CHANGED))
   const ranked = await unlessTooMany(Promise.all(top))
   if (ranked === null) return { rising: null, falling: null }
-  const counters = [
-    ...new Map(ranked.flatMap(({ counters }) => counters.map((each) => [each.recordId, each]))).values(),
-  ]
+  const all = ranked.flatMap(({ counters }) => counters)
+  const counters = [...new Map(all.map((each) => [each.recordId, each])).values()]
   // A counter is new if nothing of it was counted before.
   const begin = selectionOf({ from: FIRST_DAY, to: current.from, firstDay: FIRST_DAY, nextDay: current.firstDay })
   const asked = { charts: selectionsOf(week.range), hoursFrom: firstHour(caller.isolate.config) }

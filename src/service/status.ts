@@ -39,10 +39,7 @@ export async function readHealth(isolate: Isolate, now: Date) {
   return { problems: findProblems(HEALTH_CHECKS, vitals), failure: vitals.failure }
 }
 
-/**
- * Reads the status, in six statements, or eight on Vitess. A number is `null` if it could not be read, or is not there yet.
- * @param requestId for the log, which says why a part could not be read
- */
+/** Reads the status, in six statements, or eight on Vitess. A number is `null` if it could not be read, or is not there yet. */
 export async function readStatus(isolate: Isolate, now: Date, requestId: string) {
   const vitals = await readVitals(isolate, now)
   const { slots, runs, ...others } = await readParts(isolate, vitals, requestId)
@@ -67,7 +64,7 @@ export async function readStatus(isolate: Isolate, now: Date, requestId: string)
   }
 }
 
-/** Reads on what health depends. `failure`: why something is `undefined`. `rollUp` is `null` before the first one. */
+/** Reads what health depends on. `failure`: why something is `undefined`. `rollUp` is `null` before the first one. */
 async function readVitals({ db, breakers, config }: Isolate, now: Date) {
   const [states, made] = await Promise.allSettled([readRollUpState(db), readTables(db)])
   const rollUp = states.status === 'fulfilled' ? states.value : undefined
@@ -202,14 +199,12 @@ const OTHER_CHECKS = {
   },
 } satisfies Checks<Found>
 
-/** The codes of all problems. */
-export const FINDING_CODES = ['wrong_setting' as const, ...codesOf(HEALTH_CHECKS), ...codesOf(OTHER_CHECKS)]
+export const FINDING_CODES = ['wrong_setting', ...Object.keys({ ...HEALTH_CHECKS, ...OTHER_CHECKS })] as (
+  | 'wrong_setting'
+  | keyof typeof HEALTH_CHECKS
+  | keyof typeof OTHER_CHECKS
+)[]
 
-function codesOf<C extends object>(checks: C) {
-  return Object.keys(checks) as (keyof C & string)[]
-}
-
-/** What to write, and what happens until then. */
 function wrongSettings({ mistakes, config }: Isolate) {
   return mistakes.map(({ field, message }) => {
     const of = [...config.stopped].find(([, wrong]) => wrong.some((mistake) => mistake.field === field))?.[0]
@@ -219,7 +214,7 @@ function wrongSettings({ mistakes, config }: Isolate) {
   })
 }
 
-/** What is wrong if roll-ups run but do not catch up. `stuck`: they reach the end and little is pending, but some of it stays. */
+/** What is wrong if roll-ups run but do not catch up. `stuck`: they reach the end, but some of the little that is pending stays. */
 function backlog(found: Found, stuck: boolean): string | null {
   const { rollUp, slots, config, now } = found
   if (!rollUp || isNew(found) || rollUp.stoppedBy === 'failure') return null

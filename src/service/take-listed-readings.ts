@@ -4,7 +4,6 @@ import type { Isolate } from '../isolate.ts'
 import { listedCounters } from './named-counters.ts'
 import { READING_REFUSALS } from './problem.ts'
 
-/** A reading of a request or a call. */
 export interface ListedReading {
   type: string
   key: string
@@ -13,18 +12,11 @@ export interface ListedReading {
   reset?: boolean
 }
 
-/** A reading that was not taken, and why. */
-export interface RefusedReading extends Pick<ListedReading, 'type' | 'key' | 'count'> {
-  code: keyof typeof READING_REFUSALS
-  detail: string
-}
-
 /** Asks to send readings again if their outcome is unknown. */
 export const SEND_AGAIN = 'Send the same readings again: those that were taken add nothing.'
 
 /**
  * Takes readings, each by itself, range by range. After a failure, those of some ranges may have been taken.
- * @returns `taken`: how many; `added`: by how much they changed the counts
  * @throws {Problem} 422 if a type or a key is wrong; nothing was changed @throws what `takeReadings` throws
  */
 export async function takeListedReadings(isolate: Isolate, readings: readonly ListedReading[]) {
@@ -34,7 +26,7 @@ export async function takeListedReadings(isolate: Isolate, readings: readonly Li
     const reading: CountReading = { counter, count: BigInt(count), reset }
     return { recordId: counter.recordId, reading, sent: { type, key, count } }
   })
-  const refused: RefusedReading[] = []
+  const refused: (Omit<ListedReading, 'reset'> & { code: keyof typeof READING_REFUSALS; detail: string })[] = []
   let added = 0n
   for (const ofRange of rowsByRange(rows, changeDb.ranges).values()) {
     const asked = ofRange.map(({ reading }) => reading)

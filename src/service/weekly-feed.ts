@@ -15,8 +15,8 @@ const MAX_KEYS = 5
 export type Week = Awaited<ReturnType<typeof readWeeks>>[number]
 
 /**
- * The last whole weeks of a type, in UTC and newest first: their counts and those of the week before, and the counters that lead and
- * that rose most; `null` if there are too many rows to add up. Weeks before counting began are left out.
+ * The last whole weeks of a type since counting began, in UTC and newest first: their counts and those of the week before, and the
+ * counters that lead and that rose most; `null` if there are too many rows to add up.
  */
 export async function readWeeks(caller: Caller, type: CounterType, now: Date) {
   const [of, hoursFrom] = [{ recordType: type.recordType, name: '' }, firstHour(caller.isolate.config)]

@@ -154,7 +154,7 @@ export function refusalText({ code, detail, errors: [wrong] }: Problem): string 
   if (code === 'not_found') return detail
   // The rest of a message is for the owner, not for an image.
   return wrong === undefined || code !== 'invalid_request'
-    ? PROBLEMS[code]
+    ? PROBLEMS[code].title
     : `${wrong.field} ${wrong.message.split(':')[0]}`
 }
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { STATUSES } from '../../src/openapi/problems.ts'
+import { PROBLEMS } from '../../src/service/problem.ts'
 
 const root = join(import.meta.dirname, '../..')
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -13,8 +13,8 @@ describe('the table of log events in docs/operating.md', () => {
     const logged = sources.flatMap((path) =>
       [...text(path).matchAll(/\blog\([^,()]+,\s*'(\w+)'/g)].map(([, event]) => event!),
     )
-    // Answers with a status of 500 and above are logged under their code (src/openapi/problems.ts, logFailure).
-    const ownFault = Object.entries(STATUSES).flatMap(([code, status]) => (status >= 500 ? [code] : []))
+    // Answers with a status of 500 and above are logged under their code (`reported` in src/http/problem-response.ts).
+    const ownFault = Object.entries(PROBLEMS).flatMap(([code, { status }]) => (status >= 500 ? [code] : []))
     expect(logged.length).toBeGreaterThan(10)
     const [, table = ''] = /^\| event \|.*\n\|[ |-]*\n((?:\|.*\n)+)/m.exec(text('docs/operating.md')) ?? []
     const cells = table.split('\n').map((row) => row.split('|')[1] ?? '')

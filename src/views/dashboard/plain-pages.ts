@@ -63,7 +63,7 @@ ${type}
 
 /** A problem, for people. @param requestId that under which it was logged; `null`: it was not */
 export function troublePage(at: Site, problem: Problem, requestId: string | null): Page {
-  return narrowPage(PROBLEMS[problem.code], at, trouble(at, problem, requestId))
+  return narrowPage(PROBLEMS[problem.code].title, at, trouble(at, problem, requestId))
 }
 
 /** The main part of a signed-in page whose numbers cannot be read. The script reads the paragraph, and asks again. */
@@ -72,7 +72,7 @@ export function troubleMain(at: Site, problem: Problem, requestId: string | null
 }
 
 function trouble({ base }: Site, { code, detail, errors }: Problem, requestId: string | null): Html {
-  return html`<h1>${PROBLEMS[code]}</h1>
+  return html`<h1>${PROBLEMS[code].title}</h1>
 <p id="trouble">${detail}</p>
 ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`<li><code>${field}</code> ${message}</li>`)}</ul>`}
 <p><a href="${base}/">Go to the start page</a></p>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { partsByKey } from '../../../src/service/parts-by-key.ts'
+import { partsByKey } from '../../../src/service/period-counts.ts'
 
 describe('The parts of a sum', () => {
   const key = (name: string) => ({ recordType: 1, recordId: 1n, name })

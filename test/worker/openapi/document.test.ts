@@ -9,11 +9,11 @@ import { problemDocument } from '../../../scripts/openapi/problems.ts'
 import { wholeApp } from '../../../src/app.ts'
 import type { Bindings } from '../../../src/config/read-settings.ts'
 import { type AppEnv, Hono } from '../../../src/http/hono.ts'
-import { STATUSES } from '../../../src/openapi/problems.ts'
 import { check } from '../../../src/routes/check.ts'
 import { dashboard } from '../../../src/routes/dashboard.ts'
 import { stats } from '../../../src/routes/stats.ts'
 import type { ProblemCode } from '../../../src/service/problem.ts'
+import { PROBLEMS } from '../../../src/service/problem.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
@@ -124,7 +124,7 @@ describe('Every problem that the document lists for an operation', () => {
         const sent = provoke(example)
         const response = await send(worker, sent)
         const { pathname } = new URL(sent.path, 'https://counter.test')
-        expect([code, response.status, pathname]).toEqual([code, STATUSES[code], pathname])
+        expect([code, response.status, pathname]).toEqual([code, PROBLEMS[code].status, pathname])
         expect(v.parse(problemDocument, await response.json()).code).toBe(code)
       }
     },
@@ -214,7 +214,7 @@ describe('Every problem that the document lists for an operation', () => {
   it('has a status, and each with a status is listed somewhere', () => {
     const met = new Set(described.flatMap((example) => [...codesOf(example)]))
     const anywhere: ProblemCode[] = ['method_not_allowed']
-    expect([...met, ...anywhere].sort()).toEqual(Object.keys(STATUSES).sort())
+    expect([...met, ...anywhere].sort()).toEqual(Object.keys(PROBLEMS).sort())
   })
 })
 
