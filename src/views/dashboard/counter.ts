@@ -86,6 +86,6 @@ const changeForms = (also: Html | '') => html`<details class="card fold" id="cha
 <h2 id="confirm-title">Are you sure?</h2>
 <div id="confirm-text"></div>
 <div id="confirm-also">${also}</div>
-<div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
+<div class="row"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
 </form>
 </dialog>`

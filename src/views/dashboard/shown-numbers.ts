@@ -61,12 +61,12 @@ type ShownChange = Change & { until?: string | null; isNew?: boolean }
 /** The same as HTML: none of it is a text that somebody chose. */
 function growthHtml({ until, isNew, ...change }: ShownChange, more = ''): string {
   const { compared, before } = change
-  if (compared === null || before === null) return '<i class="growth"></i>'
+  if (compared === null || before === null) return '<span class="growth"></span>'
   const text = isNew ? 'new' : showGrowth(change) || (compared > before ? `from ${showCount(before)}` : '')
   const end = until && (clockOf(until) === '00:00' ? 'the end of yesterday' : clockOf(until))
   const title = `${showCount(compared)} after ${showCount(before)}${end ? `, both up to ${end}` : ''}`
   const direction = text.startsWith('▲') ? ' up' : text.startsWith('▼') ? ' down' : ''
-  return `<i class="growth${direction}" title="${title}">${text}${text && more ? `<span class="against"> ${more}</span>` : ''}</i>`
+  return `<span class="growth${direction}" title="${title}">${text}${text && more ? `<span class="against"> ${more}</span>` : ''}</span>`
 }
 
 /** A count with its unit, and the digits in bold, as HTML. @param of its texts are HTML, too */

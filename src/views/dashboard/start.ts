@@ -53,7 +53,7 @@ function changes({ base }: Viewer, { type, rising, falling }: Lead, title: 'Risi
   const changed = title === 'Rising' ? rising : falling
   const rows = changed?.map(({ key, count, before, difference, isNew, points }) => {
     const href = `${base}/counter?${new URLSearchParams({ type: type.name, key })}`
-    return html`<tr><th scope="row"><a class="whole" href="${href}"><bdi>${visibleKey(key)}</bdi></a></th><td class="number small-chart">${drawSmall(points)}</td><td class="number count">${showCount(count)}</td><td class="number"><i class="growth ${difference > 0n ? 'up' : 'down'}" title="${showCount(count)} after ${showCount(before)}">${showChange(difference)}${isNew ? ' new' : ''}</i></td></tr>\n`
+    return html`<tr><th scope="row"><a class="whole" href="${href}"><bdi>${visibleKey(key)}</bdi></a></th><td class="number small-chart">${drawSmall(points)}</td><td class="number count">${showCount(count)}</td><td class="number"><span class="growth ${difference > 0n ? 'up' : 'down'}" title="${showCount(count)} after ${showCount(before)}">${showChange(difference)}${isNew ? ' new' : ''}</span></td></tr>\n`
   })
   const none = rows ? 'None.' : `Too many ${type.keys} were counted in these days to compare them all.`
   return html`<section class="card">
