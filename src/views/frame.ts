@@ -14,8 +14,7 @@ import type { Problem } from '../service/problem.ts'
 import { readForAll } from '../service/read.ts'
 import { readStatus } from '../service/status.ts'
 import { includes, type Token } from '../tokens.ts'
-import type { Html, Page, Site, State, Viewer } from './dashboard/layout.ts'
-import { headOf, signedInPage } from './dashboard/layout.ts'
+import { bodyOf, type Html, headOf, type Site, signedIn, type Viewer } from './dashboard/layout.ts'
 import { type SignIn, signInPage, troubleMain, troublePage } from './dashboard/plain-pages.ts'
 import { clockOf } from './english.ts'
 
@@ -88,14 +87,13 @@ export function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, shown:
 }
 
 /** Answers with a page, which is not cached unless `headers` say otherwise. */
-export async function page(
+export function page(
   c: Context<AppEnv>,
-  { head, body }: Page,
+  shown: Html,
   status: ContentfulStatusCode = 200,
   headers: Record<string, string> = {},
-): Promise<Response> {
-  const text = String(await head) + String(await body)
-  return c.html(text, status, { 'Cache-Control': 'no-store', ...headers })
+): Response | Promise<Response> {
+  return c.html(shown, status, { 'Cache-Control': 'no-store', ...headers })
 }
 
 /**
@@ -117,9 +115,8 @@ export function pageOfNumbers(
     async start(stream) {
       stream.enqueue(encoder.encode(String(await headOf(title, viewer))))
       const [{ main, asOf }, problems] = await made
-      const state: State = { asOf: asOf && clockOf(asOf), problems }
-      const { body } = signedInPage(title, viewer, type?.name ?? null, main, state)
-      stream.enqueue(encoder.encode(String(await body)))
+      const body = signedIn(viewer, type?.name ?? null, main, { asOf: asOf && clockOf(asOf), problems })
+      stream.enqueue(encoder.encode(String(await bodyOf(body))))
       stream.close()
     },
   })

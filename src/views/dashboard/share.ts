@@ -2,8 +2,7 @@ import { html } from 'hono/html'
 import { pageKey } from '../../counters/keys/key-address.ts'
 import { viewQuery } from '../../periods.ts'
 import type { TypeNumbers } from '../../service/page-numbers.ts'
-import { visibleKey } from '../../visible-key.ts'
-import { copyable, type Html } from './layout.ts'
+import { copyable, type Html, keyText } from './layout.ts'
 import { addressOf, choices, hiddenFields, type Shown } from './shown-numbers.ts'
 
 /** Opens `sharePanel`. There is none while the page itself has it. */
@@ -23,7 +22,7 @@ export function sharePanel(shown: Shown, origin: string, list: TypeNumbers['list
   const asked = isOpen ? view.of : view.find
   const of = isKey || type.prefixes.includes(asked) ? asked : ''
   const totals = ['', ...type.prefixes].map((prefix) => {
-    const text = prefix === '' ? `All ${type.keys}` : html`<bdi>${visibleKey(prefix)}</bdi>`
+    const text = prefix === '' ? `All ${type.keys}` : keyText(prefix)
     return [text, { share: 'total', of: prefix }, !isKey && of === prefix] as const
   })
   const fields = { ...named, ...viewQuery({ ...view, share: 'key', of: '' }) }

@@ -3,7 +3,6 @@ import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { CHART_UNITS, OTHER_PERIODS, TILES, type View, viewQuery } from '../../periods.ts'
 import type { CounterNumbers, TypeNumbers } from '../../service/page-numbers.ts'
 import { type Unit, withUnit } from '../../units.ts'
-import { visibleKey } from '../../visible-key.ts'
 import { cumulated, drawChart, drawSmall, PART_COLORS } from '../chart.ts'
 import {
   type Change,
@@ -16,7 +15,7 @@ import {
   showShare,
   showUnit,
 } from '../english.ts'
-import type { Html } from './layout.ts'
+import { currentIf, type Html, keyText } from './layout.ts'
 
 /** What a page shows: the numbers of a type or a counter, beside those of a type that counts the same hits in another way. */
 export interface Shown {
@@ -41,15 +40,13 @@ export function addressOf({ path, named, view }: Shown, change: Partial<View> & 
 /** What a link to a period changes. Months of a week would be one bar. */
 const ofPeriod = (period: View['period'], from = '', to = ''): Partial<View> => ({ period, from, to, by: '', page: 0 })
 
-const isCurrent = (is: boolean) => (is ? raw(' aria-current="true"') : '')
-
 /** Links to choose one of: their texts, and what they change of the view. */
 export function choices(
   shown: Shown,
   label: string,
   of: readonly (readonly [text: Html | string, change: Partial<View>, isCurrent: boolean])[],
 ): Html {
-  const links = of.map(([text, change, is]) => html`<a href="${addressOf(shown, change)}"${isCurrent(is)}>${text}</a>`)
+  const links = of.map(([text, change, is]) => html`<a href="${addressOf(shown, change)}"${currentIf(is)}>${text}</a>`)
   return html`<nav class="choice" aria-label="${label}">${links}</nav>`
 }
 
@@ -155,7 +152,7 @@ function tiles(shown: Shown): Html {
       period === 'all' ? { count: total, compared: null, before: null } : figures[period]
     const figure = figureOf(numbers)
     const second = also && numbers.also && figureOf(numbers.also).count
-    return html`<a class="tile" href="${addressOf(shown, ofPeriod(period))}"${isCurrent(view.period === period)} id="tile-${name}"><span>${label}</span> <b>${showCount(figure.count)}</b> ${growth(figure)}${second === undefined ? '' : html` <small>${withUnit(showCount(second), second, also!)}</small>`}</a>`
+    return html`<a class="tile" href="${addressOf(shown, ofPeriod(period))}"${currentIf(view.period === period)} id="tile-${name}"><span>${label}</span> <b>${showCount(figure.count)}</b> ${growth(figure)}${second === undefined ? '' : html` <small>${withUnit(showCount(second), second, also!)}</small>`}</a>`
   }
   return html`<nav class="tiles" aria-label="Period">${Object.entries(TILES).map(tile)}${hasChoices ? otherDays(shown) : ''}</nav>`
 }
@@ -168,7 +165,7 @@ function otherDays(shown: Shown): Html {
   const kept = { ...named, ...viewQuery({ ...view, ...ofPeriod('30d') }) }
   const text =
     view.period === 'custom' ? showDays(view.from, view.to) : names.find(([name]) => name === view.period)?.[1]
-  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${isCurrent(isAmong)}>${text ?? 'Other days'} ▾</button>
+  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${currentIf(isAmong)}>${text ?? 'Other days'} ▾</button>
 <div class="panel" id="days" popover>
 ${choices(
   shown,
@@ -224,7 +221,7 @@ function legend(shown: Shown, isAdjusted: boolean): Html | '' {
 
 /** A key that a chart shows apart; `null`: all others. */
 function partName(type: CounterType, key: string | null): Html | string {
-  return key === null ? `Other ${type.keys}` : html`<bdi>${visibleKey(key)}</bdi>`
+  return key === null ? `Other ${type.keys}` : keyText(key)
 }
 
 /** Why the chart of all time does not add up to the total. */
@@ -359,7 +356,7 @@ export function listOf(
   const most = list.counters.reduce((most, { count }) => (count > most ? count : most), 1n)
   const rows = list.counters.map((row) => {
     const link = linkOf(row)
-    const key = html`<bdi>${visibleKey(row.key)}</bdi>`
+    const key = keyText(row.key)
     const cell =
       link === null
         ? html`<span>${key}</span>`
