@@ -52,8 +52,8 @@ export function dashboard(app: HonoApp): void {
     if (config.databaseUrl === null || config.types.size === 0) throw new ConfigurationError(mistakes)
     const wrongToken = viewer === null ? ownerTokenProblems(c) : []
     if (wrongToken.length > 0) throw new ConfigurationError(wrongToken)
-    if (viewer === null) return signIn(c, 200, { notReady: (await pendingMigrations(c)).length > 0 })
     const pending = await pendingMigrations(c)
+    if (viewer === null) return signIn(c, 200, { notReady: pending.length > 0 })
     if (pending.length > 0) return page(c, setupPage(viewer, pending))
     const { view, csv, ...source } = sourceOf(c)
     const { origin } = new URL(c.req.url)

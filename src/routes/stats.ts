@@ -46,8 +46,7 @@ export function stats(app: HonoApp): void {
     const asked = { ...view, tz: publicTimeZone(tz), skip: 0, rows: ROWS }
     const { value: numbers, askedAt } = await keptNumbers(c, type, asked)
     const left = Math.max(0, MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
-    const { origin } = new URL(c.req.url)
-    const shown = publicPage({ ...siteOf(c), origin, type, all: publicTypes(c), view, numbers })
+    const shown = publicPage({ ...siteOf(c), type, all: publicTypes(c), view, numbers })
     return page(c, shown, 200, { 'Cache-Control': `public, max-age=${left}` })
   })
 }

@@ -24,7 +24,7 @@ export function counterMain(viewer: Viewer, type: CounterType, key: string, view
   return html`<main id="main" data-page="counter" data-type="${type.name}" data-zone="${numbers.timeZone}">
 <p class="row"><a href="${typePage()}">${type.title}</a> <a href="${typePage({ share: 'key', of: key })}">Share</a></p>
 <h1 class="key">${keyText(key)}</h1>
-${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
+${page === null ? '' : html`<p><a href="${page}">${visibleKey(page)}</a></p>`}
 ${
   numbers.exists
     ? html`${numbersOf(shown, adjustments(numbers))}

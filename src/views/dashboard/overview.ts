@@ -39,7 +39,7 @@ ${numbersOf(shown)}
 <section class="card" aria-labelledby="list-title">
 <div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2> <span class="hint" id="found">${foundText(type, list)}</span>
 ${search(shown)}</div>
-${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => ({ href: counter(key), isForeign: false }))}
+${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => counter(key))}
 <p class="hint" id="list-message">${listMessage(list, view)}</p>
 ${pages(shown, list)}
 </section>
@@ -51,11 +51,10 @@ ${pages(shown, list)}
 /** The prefixes of a type, such as one per site. Each shows the page for its keys alone. */
 function prefixChoice(shown: Shown, current: string | null): Html | '' {
   const { prefixes } = shown.type
-  if (prefixes.length === 0) return ''
   const links = ['', ...prefixes].map((find) => {
     return [find === '' ? 'All' : keyText(find), { find, page: 0 }, find === (current ?? '')] as const
   })
-  return choices(shown, 'Keys', links)
+  return prefixes.length === 0 ? '' : choices(shown, 'Keys', links)
 }
 
 /** How many keys there are, or what a search has found: "23 of 301 pages · 15,931 views". */

@@ -8,7 +8,6 @@ import { currentIf, document, type Html, MESSAGES, type Site, SKIP } from './lay
 import { addressOf, listOf, noteOf, numbersOf } from './shown-numbers.ts'
 
 interface PublicPage extends Site {
-  origin: string
   type: CounterType
   /** The types with a public page. */
   all: readonly CounterType[]
@@ -18,7 +17,7 @@ interface PublicPage extends Site {
 }
 
 /** The page of a type for everybody: its figures, its chart and its list. */
-export function publicPage({ origin, type, all, view, numbers, ...at }: PublicPage): Html {
+export function publicPage({ type, all, view, numbers, ...at }: PublicPage): Html {
   const { base, site } = at
   const pathOf = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
   const path = pathOf(type.name)
@@ -37,24 +36,18 @@ ${MESSAGES}
 ${numbersOf(shown)}
 <section class="card" aria-labelledby="list-title">
 <div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2></div>
-${listOf(shown, list, shownCompanion(type, all, 'counter'), ({ page }) => (page === undefined ? null : { href: page, isForeign: true }))}
+${listOf(shown, list, shownCompanion(type, all, 'counter'), ({ page }) => page)}
 ${list.counters.length === 0 ? html`<p class="hint">Nothing was counted in this period.</p>` : ''}
 </section>
 <p class="hint" id="as-of">${noteOf(numbers)} ${checked} <a href="${path}.atom">Weekly feed</a></p>
 </main>`
-  return document(type.title, at, body, linkPreview(origin + path, site, type, numbers))
+  return document(type.title, at, body, linkPreview(path, type, numbers))
 }
 
-/** What applications show of a link to the page: https://ogp.me. */
-function linkPreview(address: string, site: string, type: CounterType, { figures, total }: TypeNumbers): Html {
-  const { title } = type
+/** What applications show of a link to the page, beside its title. */
+function linkPreview(path: string, type: CounterType, { figures, total }: TypeNumbers): Html {
   const month = figures['30d'].count
   const about = `${withUnit(showCount(month), month, type)} in 30 days, ${showCount(total)} in all.`
   return html`<meta name="description" content="${about}">
-<meta property="og:type" content="website">
-<meta property="og:site_name" content="${site}">
-<meta property="og:title" content="${title} · ${site}">
-<meta property="og:description" content="${about}">
-<meta property="og:url" content="${address}">
-<link rel="alternate" type="application/atom+xml" title="${title}, weekly" href="${address}.atom">`
+<link rel="alternate" type="application/atom+xml" title="${type.title}, weekly" href="${path}.atom">`
 }

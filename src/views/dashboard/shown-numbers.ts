@@ -40,30 +40,32 @@ export function addressOf({ path, named, view }: Shown, change: Partial<View> & 
 /** What a link to a period changes. Months of a week would be one bar. */
 const ofPeriod = (period: View['period'], from = '', to = ''): Partial<View> => ({ period, from, to, by: '', page: 0 })
 
-/** Links to choose one of: their texts, and what they change of the view. */
+/** Links to choose one of: their texts, and what they change of the view. Nothing if there are none. */
 export function choices(
   shown: Shown,
   label: string,
   of: readonly (readonly [text: Html | string, change: Partial<View>, isCurrent: boolean])[],
-): Html {
+): Html | '' {
+  if (of.length === 0) return ''
   const links = of.map(([text, change, is]) => html`<a href="${addressOf(shown, change)}"${currentIf(is)}>${text}</a>`)
   return html`<nav class="choice" aria-label="${label}">${links}</nav>`
 }
 
-/** A change in words and in its color; both numbers are its title. @param more what follows the words */
-export const growth = (change: ShownChange, more = '') => raw(growthHtml(change, more))
-
 type ShownChange = Change & { until?: string | null; isNew?: boolean }
 
-/** The same as HTML: none of it is a text that somebody chose. */
-function growthHtml({ until, isNew, ...change }: ShownChange, more = ''): string {
+/**
+ * A change in words and in its color; both numbers are its title. It is a string, because none of it is a text that somebody chose.
+ * @param more what follows the words
+ */
+export function growth({ until, isNew, ...change }: ShownChange, more = '') {
   const { compared, before } = change
-  if (compared === null || before === null) return '<span class="growth"></span>'
+  if (compared === null || before === null) return raw('<span class="growth"></span>')
   const text = isNew ? 'new' : showGrowth(change) || (compared > before ? `from ${showCount(before)}` : '')
   const end = until && (clockOf(until) === '00:00' ? 'the end of yesterday' : clockOf(until))
   const title = `${showCount(compared)} after ${showCount(before)}${end ? `, both up to ${end}` : ''}`
   const direction = text.startsWith('▲') ? ' up' : text.startsWith('▼') ? ' down' : ''
-  return `<span class="growth${direction}" title="${title}">${text}${text && more ? `<span class="against"> ${more}</span>` : ''}</span>`
+  const rest = text && more && `<span class="against"> ${more}</span>`
+  return raw(`<span class="growth${direction}" title="${title}">${text}${rest}</span>`)
 }
 
 /** A count with its unit, and the digits in bold, as HTML. @param of its texts are HTML, too */
@@ -85,17 +87,13 @@ export function numbersOf(shown: Shown, more: Html | '' = ''): Html {
     ...(show === 'also' || show === 'both' ? [withUnit(showCount(chart.also!.count), chart.also!.count, also!)] : []),
   ].join(', ')
   const [days, compared] = [showDays(chart.first, chart.last), show === 'also' ? chart.also! : chart]
-  const adjusted = (numbers.adjustments ?? []).map(({ at }) =>
-    chart.points.findLastIndex(({ start }) => new Date(start) <= at),
-  )
-  const drawn = { ...chart, show, adjusted: adjusted.filter((index) => index !== -1) }
   return html`${tiles(shown)}
 <section class="card" aria-labelledby="chart-days">
 <div class="row card-head"><h2 id="chart-days">${days}</h2> <span id="chart-sum">${sums}</span> ${growth(compared, against(chart))} ${show === 'also' ? '' : html`<span class="hint" id="pace">${paceText(shown)}</span>`}
 ${hasChoices ? countsChoice(shown) : ''}</div>
 <div class="chart" id="chart" role="img" aria-label="Chart of ${sums} by ${chart.by}, ${days}" data-units="${chart.points.length}">
-<svg aria-hidden="true" class="${show}">${drawChart(drawn)}</svg></div>
-${legend(shown, adjusted.length > 0)}
+<svg aria-hidden="true" class="${show}">${drawChart({ ...chart, show })}</svg></div>
+${legend(shown)}
 ${view.period === 'all' ? adjustedNote(numbers) : ''}
 ${hasChoices ? chartMenu(shown) : ''}
 <details id="table"><summary>Table</summary>
@@ -130,7 +128,7 @@ function whenText(...unit: Parameters<typeof showUnit>): string {
 }
 
 /** What the chart shows of the counts: in its head, and on a phone, which has no room there, in its menu. */
-function countsChoice(shown: Shown): Html {
+function countsChoice(shown: Shown): Html | '' {
   const { also, numbers } = shown
   const names: Partial<Record<View['show'], string>> = {
     '': 'Total',
@@ -163,15 +161,12 @@ function otherDays(shown: Shown): Html {
   const names = Object.entries(OTHER_PERIODS) as [View['period'], string][]
   const isAmong = view.period === 'custom' || view.period in OTHER_PERIODS
   const kept = { ...named, ...viewQuery({ ...view, ...ofPeriod('30d') }) }
-  const text =
-    view.period === 'custom' ? showDays(view.from, view.to) : names.find(([name]) => name === view.period)?.[1]
-  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${currentIf(isAmong)}>${text ?? 'Other days'} ▾</button>
+  const links = names.map(([name, label]) => [label, ofPeriod(name), view.period === name] as const)
+  const [name] = links.find(([, , isShown]) => isShown) ?? ['Other days']
+  const text = view.period === 'custom' ? showDays(view.from, view.to) : name
+  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${currentIf(isAmong)}>${text} ▾</button>
 <div class="panel" id="days" popover>
-${choices(
-  shown,
-  'Other days',
-  names.map(([name, label]) => [label, ofPeriod(name), view.period === name]),
-)}
+${choices(shown, 'Other days', links)}
 <form class="row" action="${shown.path}">${hiddenFields(kept)}
 <label>From <input type="date" name="from" min="1975-01-01" required value="${view.from}"></label>
 <label>to <input type="date" name="to" min="1975-01-01" required value="${view.to}"></label>
@@ -185,38 +180,30 @@ export const hiddenFields = (fields: Record<string, string>) =>
 
 /** The units of the chart, and its file. */
 function chartMenu(shown: Shown): Html {
-  const { view, numbers } = shown
-  const { by } = numbers.chart
+  const { view } = shown
+  const { by } = shown.numbers.chart
   // One day or two have hours, all time and the longest periods have months.
   const isFixed =
     by === 'hour' || view.period === 'all' || (view.period === 'custom' && view.by === '' && by === 'month')
   const units = isFixed ? [] : (Object.entries(CHART_UNITS) as [View['by'], string][])
   const usual = view.period === '12m' ? 'month' : 'day'
-  const unit = units.find(([unit]) => unit === by)?.[1]
-  return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${unit ?? 'Chart'} ▾</button>
-<div class="panel" id="chart-menu" popover>${
-    unit === undefined
-      ? ''
-      : choices(
-          shown,
-          'Units of the chart',
-          units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by]),
-        )
-  }${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
+  const links = units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by] as const)
+  const [name] = links.find(([, , isShown]) => isShown) ?? ['Chart']
+  return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${name} ▾</button>
+<div class="panel" id="chart-menu" popover>${choices(shown, 'Units of the chart', links)}${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
 }
 
 /** What is drawn, the parts of a stack from its foot on. */
-function legend(shown: Shown, isAdjusted: boolean): Html | '' {
+function legend(shown: Shown): Html | '' {
   const { type, also, numbers } = shown
   const show = shownCounts(shown)
-  const bar = 'M0 0h14v10H0z'
-  const entries: [sign: string, d: string, text: Html | string, fill?: string][] = []
-  if (show === 'both') entries.push(['bars', bar, type.unit], ['inside', bar, also!.unit])
-  const keys = show === 'keys' ? numbers.chart.keys! : []
-  for (const [nth, key] of keys.entries()) entries.push(['stack', bar, partName(type, key), PART_COLORS[nth]!])
-  if (isAdjusted) entries.push(['adjusted', 'M7 0v10', 'set or imported'])
-  if (entries.length === 0) return ''
-  return html`<ul class="row legend">${entries.map(([sign, d, text, fill]) => html`<li><svg width="14" height="10" class="${show}" aria-hidden="true"><path class="${sign}" d="${d}"${fill ? html` fill="${fill}"` : ''}/></svg>${text}</li>`)}</ul>`
+  const entry = (text: Html | string, sign: string, fill = '') =>
+    html`<li><svg width="14" height="10" class="${show}" aria-hidden="true"><path class="${sign}" d="M0 0h14v10H0z"${fill && html` fill="${fill}"`}/></svg>${text}</li>`
+  const entries =
+    show === 'both'
+      ? [entry(type.unit, 'bars'), entry(also!.unit, 'inside')]
+      : (show === 'keys' ? numbers.chart.keys! : []).map((key, nth) => entry(partName(type, key), '', PART_COLORS[nth]))
+  return entries.length === 0 ? '' : html`<ul class="row legend">${entries}</ul>`
 }
 
 /** A key that a chart shows apart; `null`: all others. */
@@ -269,7 +256,7 @@ function table(shown: Shown): Html {
     const name = showUnit(chart.by, days, start, asOf)
     const link = `<a href="${linked}from=${days[0]}&amp;to=${days[1]}">${name}</a>`
     const before = change.before === null ? '–' : beforeText(shown, change.before, daysBefore!, start, isRunning)
-    return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growthHtml(change)}</td>` : ''}</tr>\n`
+    return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
   })
   return html`<table>
 <thead><tr><th scope="col">${capitalized(chart.by)}</th>${head(capitalized(type.unit))}${names.map(head)}${numbers.also ? head(capitalized(also!.unit)) : ''}${hasBefore ? html`${head('Before')}${head('Change')}` : ''}</tr></thead>
@@ -339,12 +326,12 @@ function earlierDay({ first, beforeFirst }: TypeNumbers['chart']): (day: string)
 
 const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 
-/** The list of a type's counters. @param linkOf the address that a row opens; `null`: none */
+/** The list of a type's counters. @param linkOf the address that a row opens, if any */
 export function listOf(
   shown: Shown,
   list: TypeNumbers['list'],
   also: CounterType | undefined,
-  linkOf: (row: TypeNumbers['list']['counters'][number]) => { href: string; isForeign: boolean } | null,
+  linkOf: (row: TypeNumbers['list']['counters'][number]) => string | undefined,
 ): Html {
   const { type, view, hasChoices } = shown
   const { count: total, whole, until } = shown.numbers.chart
@@ -355,14 +342,10 @@ export function listOf(
   }
   const most = list.counters.reduce((most, { count }) => (count > most ? count : most), 1n)
   const rows = list.counters.map((row) => {
-    const link = linkOf(row)
-    const key = keyText(row.key)
-    const cell =
-      link === null
-        ? html`<span>${key}</span>`
-        : html`<a class="whole" href="${link.href}"${link.isForeign ? raw(' rel="noreferrer"') : ''}>${key}</a>`
+    const [href, key] = [linkOf(row), keyText(row.key)]
+    const cell = href === undefined ? html`<span>${key}</span>` : html`<a class="whole" href="${href}">${key}</a>`
     const part = row.count <= 0n ? 0 : Number((row.count * 1_000n) / most) / 10
-    return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points ? drawSmall(row.points) : ''}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number wide">${showShare(row.count, total)}</td>${whole.days > 1 ? html`<td class="number wide">${showAverage(row.whole, whole.days)}</td>` : ''}<td class="number">${growth({ ...row, until })}</td></tr>\n`
+    return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points && drawSmall(row.points)}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number wide">${showShare(row.count, total)}</td>${whole.days > 1 ? html`<td class="number wide">${showAverage(row.whole, whole.days)}</td>` : ''}<td class="number">${growth({ ...row, until })}</td></tr>\n`
   })
   return html`<table class="ranking"><thead><tr><th scope="col"><span class="hidden">${capitalized(type.keys)}</span></th><th scope="col" class="number small-chart">Over time</th>${heading(capitalized(type.unit), 'count', '')}${also ? heading(capitalized(also.unit), 'also', 'also') : ''}<th scope="col" class="number wide">Share</th>${whole.days > 1 ? html`<th scope="col" class="number wide">A day</th>` : ''}${heading('Change', '', 'change')}</tr></thead><tbody id="top">
 ${rows}</tbody></table>`
