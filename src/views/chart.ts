@@ -3,7 +3,7 @@ import type { HistoryUnit } from '../counters/history/history-range.ts'
 import type { View } from '../periods.ts'
 import { type Unit, withUnit } from '../units.ts'
 import type { Html } from './dashboard/layout.ts'
-import { showCount, showDay, showDays, showMonth, showShort, showUnit, weekdayOf } from './english.ts'
+import { showCount, showDay, showDays, showMonth, showShort, weekdayOf } from './english.ts'
 
 /** A unit of a chart. Its counts are `null` before it has begun. */
 export interface Point {
@@ -45,10 +45,7 @@ const [LETTER, LABEL_GAP] = [7, 8]
 /** Labels further right would leave the chart. */
 const LAST_LABEL = 0.97
 
-/**
- * Draws a chart in the viewport of an SVG element, whatever its size is: all places are parts of its width and height. The labels of
- * the values stand left of it, and labels of class `wide` need 620 pixels.
- */
+/** Draws a chart in an SVG element of any size. Labels of values stand left of it, and labels of class `wide` need 620 pixels. */
 export function drawChart({ by, points: given, running, show = '' }: Chart): Html {
   const points = show === 'cumulative' ? cumulated(given) : given
   const main = (point: Point) => numberOf(show === 'also' ? point.also : point.count)
@@ -97,7 +94,7 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
       ? html`<rect class="now" fill="url(#hatch)" x="${percent(running + (1 - part) / 2)}" width="${percent(part)}" y="${Math.min(zero, y(now))}%" height="${hundredths(Math.abs(zero - y(now)))}%"/>`
       : ''
   const grid = lines.map(
-    (line) => html`<line class="grid${line === 0 ? ' zero' : ''}" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
+    (line) => html`<line class="grid" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
 <text x="-8" y="${y(line)}%" dy="4" text-anchor="end">${showShort(line)}</text>`,
   )
   const labels = axisLabels(points, by).map(
@@ -208,13 +205,9 @@ export function drawChartImage(of: Unit, { by, points }: Pick<Chart, 'by' | 'poi
   const total = counts.reduce((sum, count) => sum + count, 0n)
   const sum = withUnit(showCount(total), total, of)
   const days = showDays(points[0]!.start.slice(0, 10), today)
-  const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
-  const at = points[most]!.start
-  const where = `${by === 'day' ? 'on' : 'in'} ${showUnit(by, [at.slice(0, 10), at.slice(0, 10)], at, '')}`
-  const about = counts[most]! > 0n ? `Most: ${showCount(counts[most]!)} ${where}.` : 'Nothing was counted.'
   return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sum}, ${days}">
 <title>${sum}, ${days}</title>
-<desc>By ${by}, in UTC. ${about} The last ${by} is not over.</desc>
+<desc>By ${by}, in UTC. The last ${by} is not over.</desc>
 <style>${STYLE}</style>
 <rect class="ground" x=".5" y=".5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
 <g aria-hidden="true">

@@ -97,10 +97,8 @@ export function page(
 }
 
 /**
- * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while the numbers are
- * read. If they cannot be read, the page says so.
- * @param type that of the page; `null`: the page to begin with
- * @param main reads them; `asOf`: their clock time
+ * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while `main` reads them.
+ * If it cannot, the page says so. `type` is `null` for the page to begin with, and `asOf` a clock time.
  */
 export function pageOfNumbers(
   c: Context<AppEnv>,
@@ -109,7 +107,10 @@ export function pageOfNumbers(
   main: () => Promise<{ main: Html; asOf: string }>,
 ): Response {
   const encoder = new TextEncoder()
-  const failed = (error: unknown) => ({ main: troubleMain(viewer, ...loggedProblem(c, error)), asOf: null })
+  const failed = (error: unknown) => {
+    const problem = reported(c, error)
+    return { main: troubleMain(viewer, problem, loggedId(c, problem)), asOf: null }
+  }
   const made = Promise.all([main().catch(failed), viewer.ofAllTypes ? readProblems(c) : []])
   const stream = new ReadableStream({
     async start(stream) {
@@ -131,11 +132,8 @@ async function readProblems(c: Context<AppEnv>): Promise<string[]> {
   return status?.value.problems.map(({ detail }) => detail) ?? []
 }
 
-/** A problem, and the id of the request if it was logged. */
-function loggedProblem(c: Context<AppEnv>, error: unknown): [Problem, string | null] {
-  const problem = reported(c, error)
-  return [problem, answerTo(problem).status >= 500 ? c.get('requestId') : null]
-}
+/** The id under which a problem was logged; `null`: it was not. */
+const loggedId = (c: Context<AppEnv>, problem: Problem) => (answerTo(problem).status >= 500 ? c.get('requestId') : null)
 
 /** Answers with a problem: a page for people, a problem document for programs. */
 export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response | Promise<Response> {
@@ -143,6 +141,6 @@ export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response 
   const isForPerson = !c.req.path.startsWith('/v1/') && (c.req.header('Accept') ?? '').includes('text/html')
   if (!isForPerson) return problemResponse(c, problem)
   const { status, headers } = answerTo(problem)
-  const shown = troublePage(siteOf(c), problem, status >= 500 ? c.get('requestId') : null)
+  const shown = troublePage(siteOf(c), problem, loggedId(c, problem))
   return page(c, shown, status, { ...PAGE_HEADERS, ...headers })
 }

@@ -31,11 +31,7 @@ interface Question {
   done: string[]
 }
 
-/**
- * @param to the new count, or the other key; empty for deletions
- * @param count that of the counter
- * @param other its new one, or that of the counter to merge into
- */
+/** @param to the new count, or the other key @param other the new count, or that of the counter to merge into */
 function questionOf(action: Action, to: string, count: bigint, other: bigint): Question {
   const key = ownKey()
   const its = `Its count of ${showCount(count)}`
@@ -82,10 +78,7 @@ function questionOf(action: Action, to: string, count: bigint, other: bigint): Q
   return questions[action]
 }
 
-/**
- * Starts the forms that set, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a dialog says what
- * will happen, and asks. Afterwards the page says what was done.
- */
+/** What is wrong is told beside the field; otherwise a dialog says what will happen, and asks. Then the page says what was done. */
 export function startChanges(): void {
   on('submit', '#set', (_, event) => {
     event.preventDefault()
@@ -223,10 +216,7 @@ async function findCounter(key: string): Promise<Counted | null> {
   return first?.key.length === key.length ? first : null
 }
 
-/**
- * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
- * @throws {ApiError} with status 0 if the outcome still is
- */
+/** Sends a change as `ask` does, and once more if its outcome is unknown: the idempotency key makes it take effect once. */
 async function send(method: string, path: string, body?: string): Promise<void> {
   const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
   for (let isLast = false; ; isLast = true) {

@@ -78,7 +78,7 @@ ${state ? stateText(state) : ''}
 ${publicType ? html`<p><a href="${base}/stats/${encodeURIComponent(publicType.name)}">Public page</a></p>` : ''}
 <p><a href="${base}/docs">API</a></p>
 ${ownVisits(viewer)}
-<form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>
+<form method="post" action="${base}/logout"><p><button class="quiet">Sign out</button></p></form>
 </div>
 </header>
 ${state && ofAllTypes ? html`<aside id="problems" aria-label="Problems"${state.problems.length === 0 ? ' hidden' : ''}><ul class="notice">${state.problems.map((text) => html`<li>${text}</li>`)}</ul></aside>` : ''}

@@ -66,7 +66,7 @@ function foundText(type: CounterType, { of, searched }: TypeNumbers['list']): st
 
 function search({ path, named, view }: Shown): Html {
   const kept = { ...named, ...viewQuery({ ...view, find: '', page: 0 }) }
-  return html`<form role="search" action="${path}">${hiddenFields(kept)}
+  return html`<form role="search" class="row" action="${path}">${hiddenFields(kept)}
 <label for="find" class="hidden">Filter</label>
 <input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Filter: howto, /blog/ …" value="${view.find}">
 </form>`

@@ -93,10 +93,12 @@ export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Htm
 }
 
 /** The answer to the address of a counter without a key. */
-export function noCounterPage(viewer: Viewer): Html {
-  const text = 'The address of a counter has its type and its key. Choose a type above.'
-  return mainPage(viewer, 'There is no such counter', text)
-}
+export const noCounterPage = (viewer: Viewer) =>
+  mainPage(
+    viewer,
+    'There is no such counter',
+    'The address of a counter has its type and its key. Choose a type above.',
+  )
 
 /** The answer to those who are signed in and ask for a public page that a type does not have. */
 export function noPublicPage(viewer: Viewer, { name, title }: CounterType): Html {

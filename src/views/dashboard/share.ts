@@ -13,10 +13,7 @@ export function shareButton(shown: Shown): Html | '' {
   return choices(shown, 'Sharing', [['Share', change, share !== '']])
 }
 
-/**
- * What to paste elsewhere: of everything, a prefix or a key.
- * @param origin that of the Worker, and `list` the keys to choose from
- */
+/** What to paste elsewhere: of everything, a prefix or a key. @param list the keys to choose from */
 export function sharePanel(shown: Shown, origin: string, list: TypeNumbers['list']): Html | '' {
   const { type, view, path, named } = shown
   if (view.share === '') return ''

@@ -53,10 +53,7 @@ export function choices(
 
 type ShownChange = Change & { until?: string | null; isNew?: boolean }
 
-/**
- * A change in words and in its color; both numbers are its title. It is a string, because none of it is a text that somebody chose.
- * @param more what follows the words
- */
+/** A change in words and in its color; both numbers are its title. Nothing in it needs to be escaped. @param more follows the words */
 export function growth({ until, isNew, ...change }: ShownChange, more = '') {
   const { compared, before } = change
   if (compared === null || before === null) return raw('<span class="growth"></span>')
@@ -231,8 +228,8 @@ function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
 }
 
 /**
- * The units of the chart with their counts. The tip of the chart says the same: it is made from these rows. There may be a thousand:
- * they are written as plain strings, because templates within templates take a processor ten times as long.
+ * The units of the chart with their counts, from which the script makes its tip. There may be a thousand rows: they are plain strings,
+ * because templates within templates take ten times as long.
  */
 function table(shown: Shown): Html {
   const { type, also, numbers, hasChoices } = shown
