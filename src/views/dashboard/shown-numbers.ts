@@ -156,12 +156,10 @@ function tiles(shown: Shown): Html {
 function otherDays(shown: Shown): Html {
   const { view, named } = shown
   const names = Object.entries(OTHER_PERIODS) as [View['period'], string][]
-  const isAmong = view.period === 'custom' || view.period in OTHER_PERIODS
   const kept = { ...named, ...viewQuery({ ...view, ...ofPeriod('30d') }) }
   const links = names.map(([name, label]) => [label, ofPeriod(name), view.period === name] as const)
-  const [name] = links.find(([, , isShown]) => isShown) ?? ['Other days']
-  const text = view.period === 'custom' ? showDays(view.from, view.to) : name
-  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${currentIf(isAmong)}>${text} ▾</button>
+  const chosen = view.period === 'custom' ? showDays(view.from, view.to) : links.find(([, , is]) => is)?.[0]
+  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${currentIf(chosen !== undefined)}>${chosen ?? 'Other days'} ▾</button>
 <div class="panel" id="days" popover>
 ${choices(shown, 'Other days', links)}
 <form class="row" action="${shown.path}">${hiddenFields(kept)}
@@ -185,7 +183,7 @@ function chartMenu(shown: Shown): Html {
   const units = isFixed ? [] : (Object.entries(CHART_UNITS) as [View['by'], string][])
   const usual = view.period === '12m' ? 'month' : 'day'
   const links = units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by] as const)
-  const [name] = links.find(([, , isShown]) => isShown) ?? ['Chart']
+  const [name] = links.find(([, , is]) => is) ?? ['Chart']
   return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${name} ▾</button>
 <div class="panel" id="chart-menu" popover>${choices(shown, 'Units of the chart', links)}${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
 }
@@ -252,7 +250,11 @@ function table(shown: Shown): Html {
     const more = texts.map((text, nth) => `<td class="number part-of"><b>${showCount(parts[nth]!)}</b>${text}</td>`)
     const name = showUnit(chart.by, days, start, asOf)
     const link = `<a href="${linked}from=${days[0]}&amp;to=${days[1]}">${name}</a>`
-    const before = change.before === null ? '–' : beforeText(shown, change.before, daysBefore!, start, isRunning)
+    const when = whenText(chart.by, daysBefore, daysBefore[0] + start.slice(10), asOf)
+    const before =
+      change.before === null
+        ? '–'
+        : `${showCount(change.before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
     return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
   })
   return html`<table>
@@ -267,17 +269,6 @@ const escaped = ({ unit, unitOne }: Unit): Unit => ({
   unitOne: unitOne && String(html`${unitOne}`),
 })
 
-function beforeText(
-  { numbers: { chart, asOf } }: Shown,
-  before: bigint,
-  days: readonly [string, string],
-  start: string,
-  isRunning: boolean,
-): string {
-  const when = whenText(chart.by, days, days[0] + start.slice(10), asOf)
-  return `${showCount(before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
-}
-
 /** The units of a chart that have begun, with their days, and what of them is compared. */
 function unitsOf(chart: TypeNumbers['chart']) {
   const { points, running, last } = chart
@@ -288,11 +279,9 @@ function unitsOf(chart: TypeNumbers['chart']) {
     const next = points[index + 1]?.start.slice(0, 10)
     const end = next === undefined ? last : dayAfter(next, -1)
     // Hours: the next one begins on the same day.
-    const days: [string, string] = end <= first ? [first, first] : [first, end]
-    const change = changeOf(chart, index)
-    const before = change.before === null ? null : dayBefore(first)
-    const daysBefore = before === null ? null : ([before, end <= first ? before : dayBefore(end)] as const)
-    return [{ point, days, isRunning: index === running, change, daysBefore }]
+    const days: [string, string] = [first, end < first ? first : end]
+    const daysBefore: [string, string] = [dayBefore(days[0]), dayBefore(days[1])]
+    return [{ point, days, daysBefore, isRunning: index === running, change: changeOf(chart, index) }]
   })
 }
 
