@@ -52,20 +52,17 @@ export function dashboard(app: HonoApp): void {
     if (config.databaseUrl === null || config.types.size === 0) throw new ConfigurationError(mistakes)
     const wrongToken = viewer === null ? ownerTokenProblems(c) : []
     if (wrongToken.length > 0) throw new ConfigurationError(wrongToken)
-    if (viewer === null) return signIn(c, 200, { notReady: (await pendingMigrations(c)).length > 0 })
     const pending = await pendingMigrations(c)
+    if (viewer === null) return signIn(c, 200, { notReady: pending.length > 0 })
     if (pending.length > 0) return page(c, setupPage(viewer, pending))
     const { view, csv, ...source } = sourceOf(c)
     const { origin } = new URL(c.req.url)
-    const refused = (type: CounterType) => refusedHit(c.get('isolate'), type)
+    const first = (type: CounterType) => ({ viewer, type, origin, refused: refusedHit(c.get('isolate'), type) })
     const wanted = c.req.query('type')
     if (wanted === undefined) {
       return pageOfNumbers(c, viewer, { title: 'Today', type: null }, async () => {
         const numbers = await startNumbers(source.caller, source.asked.tz, source.now, viewer.types)
-        return {
-          main: startMain(viewer, numbers, (type) => firstRun({ viewer, type, origin, refused: refused(type) })),
-          asOf: numbers.asOf,
-        }
+        return { main: startMain(viewer, numbers, (type) => firstRun(first(type))), asOf: numbers.asOf }
       })
     }
     const type = viewer.types.find(({ name }) => name === wanted)
@@ -74,8 +71,7 @@ export function dashboard(app: HonoApp): void {
     if (csv === 'list') return file(c, listCsv(type, view.find, await typeNumbers(source, type, viewer.types)))
     return pageOfNumbers(c, viewer, { title: type.title, type }, async () => {
       const numbers = await typeNumbers(source, type, viewer.types)
-      const main = overviewMain({ viewer, type, view, numbers, origin, refused: refused(type) })
-      return { main, asOf: numbers.asOf }
+      return { main: overviewMain(first(type), view, numbers), asOf: numbers.asOf }
     })
   })
 

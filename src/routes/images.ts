@@ -58,12 +58,7 @@ export interface ImageSubject {
   counter: CounterAddress | null
 }
 
-/**
- * Serves images of public types, which anybody may show.
- * @param path that of `/KIND/TYPE/KEY.FORMAT` and `/KIND/TYPE.FORMAT`
- * @param formats what the path may end in
- * @param draw an SVG document, or the JSON of a badge
- */
+/** Serves images of public types, at `/KIND/TYPE/KEY.FORMAT` and `/KIND/TYPE.FORMAT`. @param draw an SVG, or the JSON of a badge */
 export const images =
   <Format extends string>(
     path: `/${string}/:type/*`,
@@ -79,10 +74,7 @@ export const images =
       }),
     )
 
-/**
- * Answers with an image. Every response is one, errors included: it has no other way to report one.
- * @param answer throws problems, which `refuse` draws
- */
+/** Answers with an image, of errors too: it has no other way to report one. @param answer throws problems, which `refuse` draws */
 export async function answerImage<Format extends string>(
   c: Context<AppEnv>,
   formats: readonly Format[],
@@ -129,11 +121,10 @@ export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): R
   return c.json(answer, status, headers)
 }
 
-const PERIODS = Object.keys(CHART_PERIODS) as ChartPeriod[]
-
-const chartQuery = () => ({
-  period: described(v.optional(fields.choice(PERIODS), '30d'), 'Days or months up to now, in UTC.'),
-})
+const chartQuery = () => {
+  const periods = fields.choice(Object.keys(CHART_PERIODS) as ChartPeriod[])
+  return { period: described(v.optional(periods, '30d'), 'Days or months up to now, in UTC.') }
+}
 
 const totalChartQuery = () => ({ ...chartQuery(), prefix: fields.prefix() })
 

@@ -40,37 +40,29 @@ export const shownContract = () =>
 const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { caller, query }) => {
   await limitReading(c, new Set(query.of.filter((of) => of.includes('* '))).size)
   const { config, addresses } = caller.isolate
-  const numbers: (bigint | null)[] = query.of.map(() => null)
-  const places: number[] = []
-  const counters: CounterAddress[] = []
   // A total is read once, however often it is asked for.
   const totals = new Map<string, ReturnType<typeof readSum>>()
-  const find = async (of: string, index: number) => {
+  /** A total, or a counter, whose count is read with those of all others. */
+  const find = async (of: string): Promise<bigint | CounterAddress | null> => {
     const [, name = '', total, text = ''] = /^([\w-]+)(\*?) (.*)$/s.exec(of) ?? []
     const type = config.types.get(name)
-    if (!type?.public) return
-    if (total) {
-      const prefix = listedPrefix(type, pageKey(text))
-      const id = `${name} ${prefix}`
-      if (!totals.has(id) && totals.size === MAX_TOTALS) return
-      if (!totals.has(id)) totals.set(id, readSum(caller, type, prefix, 'exact'))
-      numbers[index] = countIn((await totals.get(id)!).reading)
-    } else {
-      const counter = await counterOfKey(addresses, type, pageKey(text))
-      places.push(index)
-      counters.push(counter)
-    }
+    if (!type?.public) return null
+    if (!total) return counterOfKey(addresses, type, pageKey(text))
+    const prefix = listedPrefix(type, pageKey(text))
+    const id = `${name} ${prefix}`
+    if (!totals.has(id) && totals.size === MAX_TOTALS) return null
+    if (!totals.has(id)) totals.set(id, readSum(caller, type, prefix, 'exact'))
+    return countIn((await totals.get(id)!).reading)
   }
   const leaveOut = (error: unknown) => {
-    if (!(error instanceof InvalidInput || error instanceof TooManyKeys)) throw error
+    if (error instanceof InvalidInput || error instanceof TooManyKeys) return null
+    throw error
   }
-  await Promise.all(query.of.map((of, index) => find(of, index).catch(leaveOut)))
-  if (counters.length > 0) {
-    const { readings } = await readCounters(caller, counters)
-    for (const [i, reading] of readings.entries()) numbers[places[i]!] = countIn(reading)
-  }
+  const found = await Promise.all(query.of.map((of) => find(of).catch(leaveOut)))
+  const counters = found.filter((each) => typeof each === 'object' && each !== null)
+  const { readings } = counters.length > 0 ? await readCounters(caller, counters) : { readings: [] }
   c.header('Cache-Control', 'public, no-cache')
-  return numbers
+  return found.map((each) => (typeof each === 'object' && each ? countIn(readings[counters.indexOf(each)]!) : each))
 })
 
 export const shown: typeof answer = (app) => {

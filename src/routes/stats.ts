@@ -34,7 +34,7 @@ export function stats(app: HonoApp): void {
   app.get('/stats/:type', guarded, revalidated, async (c) => {
     const name = c.req.param('type')
     if (name.endsWith('.atom')) return weeklyFeedOf(c, name.slice(0, -'.atom'.length))
-    const type = publicType(c, name)
+    const type = publicTypes(c).find((type) => type.name === name)
     if (type === undefined) {
       // Strangers must not learn what is counted.
       const viewer = await viewerOf(c)
@@ -47,8 +47,7 @@ export function stats(app: HonoApp): void {
     const asked = { ...view, tz: publicTimeZone(tz), skip: 0, rows: ROWS }
     const { value: numbers, askedAt } = await keptNumbers(c, type, asked)
     const left = Math.max(0, MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
-    const { origin } = new URL(c.req.url)
-    const shown = publicPage({ ...siteOf(c), origin, type, all: publicTypes(c), view, numbers })
+    const shown = publicPage({ ...siteOf(c), type, all: publicTypes(c), view, numbers })
     return page(c, shown, 200, { 'Cache-Control': `public, max-age=${left}` })
   })
 }
@@ -85,11 +84,6 @@ function publicTimeZone(tz: string): string {
   if (/^[+-]/.test(name) && !/:(00|15|30|45)$/.test(name))
     throw new InvalidInput('tz', 'must be in quarters of an hour')
   return name
-}
-
-/** The type with a name, if it has a page for everybody. */
-function publicType(c: Context<AppEnv>, name: string): CounterType | undefined {
-  return publicTypes(c).find((type) => type.name === name)
 }
 
 function publicTypes(c: Context<AppEnv>): CounterType[] {

@@ -3,7 +3,7 @@ import type { HistoryUnit } from '../counters/history/history-range.ts'
 import type { View } from '../periods.ts'
 import { type Unit, withUnit } from '../units.ts'
 import type { Html } from './dashboard/layout.ts'
-import { showCount, showDay, showDays, showMonth, showShort, showUnit, weekdayOf } from './english.ts'
+import { showCount, showDay, showDays, showMonth, showShort, weekdayOf } from './english.ts'
 
 /** A unit of a chart. Its counts are `null` before it has begun. */
 export interface Point {
@@ -24,8 +24,6 @@ interface Chart {
   running: number | null
   /** Which counts it shows. */
   show?: View['show']
-  /** The indexes of units with a line for what was set or imported. */
-  adjusted?: readonly number[]
 }
 
 // Parts of the height in per cent: the space above the highest grid line, and that of the axis with its labels.
@@ -33,14 +31,13 @@ const [TOP, BOTTOM] = [4, 12.5]
 /** How much of its place a bar fills, and of few bars each. */
 const [BAR_PART, PART_OF_FEW] = [0.75, 0.05]
 const INNER_PART = 0.6
-const [LIGHT, DARK] = ['2f6fdb cf7a1c 1f7a4a b765a8 0b7f96 8b95a5', '5b93f0 f0a04b 3fa873 d98fce 4cc3d9 7b8697']
-const DARK_COLORS = DARK!.split(' ')
 /** Of the parts of a stack. */
-export const PART_COLORS = LIGHT!.split(' ').map((color, nth) => `light-dark(#${color},#${DARK_COLORS[nth]})`)
-/** In more units, weekends cannot be seen. */
-const MAX_WEEKENDS = 130
-/** The most days that are labelled by Mondays; more by months. */
-const MAX_MONDAYS = 130
+export const PART_COLORS =
+  '#2f6fdb,#5b93f0 #cf7a1c,#f0a04b #1f7a4a,#3fa873 #b765a8,#d98fce #0b7f96,#4cc3d9 #8b95a5,#7b8697'
+    .split(' ')
+    .map((colors) => `light-dark(${colors})`)
+/** In a chart of more days weekends cannot be seen, and its labels are months instead of Mondays. */
+const MAX_DAYS_IN_WEEKS = 130
 /** The widths for which labels are chosen, in pixels: that of a wide chart, and that on the narrowest phone. */
 const [WIDE, NARROW] = [620, 228]
 /** The estimated width of a letter, and the space between two labels. */
@@ -48,11 +45,8 @@ const [LETTER, LABEL_GAP] = [7, 8]
 /** Labels further right would leave the chart. */
 const LAST_LABEL = 0.97
 
-/**
- * Draws a chart in the viewport of an SVG element, whatever its size is: all places are parts of its width and height. The labels of
- * the values stand left of it, and labels of class `wide` need 620 pixels.
- */
-export function drawChart({ by, points: given, running, show = '', adjusted = [] }: Chart): Html {
+/** Draws a chart in an SVG element of any size. Labels of values stand left of it, and labels of class `wide` need 620 pixels. */
+export function drawChart({ by, points: given, running, show = '' }: Chart): Html {
   const points = show === 'cumulative' ? cumulated(given) : given
   const main = (point: Point) => numberOf(show === 'also' ? point.also : point.count)
   const before = ({ before }: Point, index: number) =>
@@ -75,7 +69,7 @@ export function drawChart({ by, points: given, running, show = '', adjusted = []
       : `M${hundredths(index + (1 - part) / 2)} ${y(from)}V${y(value)}h${hundredths(part)}V${y(from)}z`
   const paths = {
     weekends: all(({ start }, index) => {
-      const isShaded = by === 'day' && points.length <= MAX_WEEKENDS && weekdayOf(start) % 6 === 0
+      const isShaded = by === 'day' && points.length <= MAX_DAYS_IN_WEEKS && weekdayOf(start) % 6 === 0
       return isShaded ? `M${index} ${TOP}h1V${floor}h-1z` : ''
     }),
     bars: all((point, index) => (index === running || show === 'keys' ? '' : bar(main(point), index, part))),
@@ -85,7 +79,6 @@ export function drawChart({ by, points: given, running, show = '', adjusted = []
       const isFirst = index === 0 || before(points[index - 1]!, index - 1) === null
       return value === null ? '' : `${isFirst ? 'M' : 'L'}${index + 0.5} ${y(value)}`
     }),
-    adjusted: adjusted.map((index) => `M${index + 0.5} ${TOP}V${floor}`).join(''),
   }
   const drawn = [
     ...Object.entries(paths).map(([name, d]) => d && html`<path class="${name}" d="${d}"/>`),
@@ -101,7 +94,7 @@ export function drawChart({ by, points: given, running, show = '', adjusted = []
       ? html`<rect class="now" fill="url(#hatch)" x="${percent(running + (1 - part) / 2)}" width="${percent(part)}" y="${Math.min(zero, y(now))}%" height="${hundredths(Math.abs(zero - y(now)))}%"/>`
       : ''
   const grid = lines.map(
-    (line) => html`<line class="grid${line === 0 ? ' zero' : ''}" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
+    (line) => html`<line class="grid" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
 <text x="-8" y="${y(line)}%" dy="4" text-anchor="end">${showShort(line)}</text>`,
   )
   const labels = axisLabels(points, by).map(
@@ -158,9 +151,9 @@ export function gridLines(least: number, most: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
 }
 
-/** The labels that never collide: of days the Mondays if there are more than seven, and of more than `MAX_MONDAYS` the months. */
+/** The labels that never collide: of days the Mondays if there are more than seven, and of more than `MAX_DAYS_IN_WEEKS` the months. */
 export function axisLabels(points: readonly Pick<Point, 'start'>[], by: HistoryUnit) {
-  const inMonths = by === 'month' || points.length > MAX_MONDAYS
+  const inMonths = by === 'month' || points.length > MAX_DAYS_IN_WEEKS
   const candidates = points.flatMap(({ start }, index) => {
     const day = Number(start.slice(8, 10))
     const isShown =
@@ -212,13 +205,9 @@ export function drawChartImage(of: Unit, { by, points }: Pick<Chart, 'by' | 'poi
   const total = counts.reduce((sum, count) => sum + count, 0n)
   const sum = withUnit(showCount(total), total, of)
   const days = showDays(points[0]!.start.slice(0, 10), today)
-  const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
-  const at = points[most]!.start
-  const where = `${by === 'day' ? 'on' : 'in'} ${showUnit(by, [at.slice(0, 10), at.slice(0, 10)], at, '')}`
-  const about = counts[most]! > 0n ? `Most: ${showCount(counts[most]!)} ${where}.` : 'Nothing was counted.'
   return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sum}, ${days}">
 <title>${sum}, ${days}</title>
-<desc>By ${by}, in UTC. ${about} The last ${by} is not over.</desc>
+<desc>By ${by}, in UTC. The last ${by} is not over.</desc>
 <style>${STYLE}</style>
 <rect class="ground" x=".5" y=".5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
 <g aria-hidden="true">

@@ -2,23 +2,14 @@ import type { CounterType } from '../config/counter-types.ts'
 import { toCsv } from '../csv.ts'
 import type { TypeNumbers } from '../service/page-numbers.ts'
 
-/** A file to save. */
-interface CsvFile {
-  name: string
-  text: string
+function fileOf(parts: readonly string[], rows: Parameters<typeof toCsv>[0]) {
+  const name = parts.join('-').replaceAll(/[^\w.]+/g, '-')
+  // Spreadsheets read UTF-8 only with a byte order mark.
+  return { name: `${name.slice(0, 100)}.csv`, text: `\ufeff${toCsv(rows)}` }
 }
 
-const fileOf = (parts: readonly string[], rows: Parameters<typeof toCsv>[0]): CsvFile => ({
-  name: `${parts
-    .join('-')
-    .replaceAll(/[^\w.]+/g, '-')
-    .slice(0, 100)}.csv`,
-  // Spreadsheets read UTF-8 only with a byte order mark.
-  text: `\ufeff${toCsv(rows)}`,
-})
-
 /** The units of a chart. @param about the words of the file's name */
-export function chartCsv(about: readonly string[], { first, last, points, keys = [] }: TypeNumbers['chart']): CsvFile {
+export function chartCsv(about: readonly string[], { first, last, points, keys = [] }: TypeNumbers['chart']) {
   const columns = (['count', 'before', 'also'] as const).filter(
     (name) => name === 'count' || points.some((point) => point[name] != null),
   )
@@ -30,7 +21,7 @@ export function chartCsv(about: readonly string[], { first, last, points, keys =
 }
 
 /** The counters of a list. */
-export function listCsv({ name }: CounterType, find: string, { list, chart }: TypeNumbers): CsvFile {
+export function listCsv({ name }: CounterType, find: string, { list, chart }: TypeNumbers) {
   const hasVisitors = list.counters.some(({ also }) => also !== undefined)
   const fields = (['count', 'also', 'compared', 'before'] as const).filter((field) => hasVisitors || field !== 'also')
   const head = ['key', ...fields.map((field) => (field === 'also' ? 'visitors' : field))]

@@ -77,10 +77,7 @@ export function showDays(first: string, last: string): string {
   return `${first.slice(0, 7) === last.slice(0, 7) ? dateOf(first) : showDay(first)} – ${end}`
 }
 
-/**
- * The time of a unit: "Sat 28 Nov, 14:00", "Sat 28 Nov", "November", otherwise its days. With its year if that is not the present one.
- * @param first, last its days, and `start` its clock time
- */
+/** The time of a unit: "Sat 28 Nov, 14:00", "Sat 28 Nov", "November", otherwise its days. With its year if that is not today's. */
 export function showUnit(
   by: HistoryUnit,
   [first, last]: readonly [string, string],

@@ -14,8 +14,7 @@ import type { Problem } from '../service/problem.ts'
 import { readForAll } from '../service/read.ts'
 import { readStatus } from '../service/status.ts'
 import { includes, type Token } from '../tokens.ts'
-import type { Html, Page, Site, State, Viewer } from './dashboard/layout.ts'
-import { headOf, signedInPage } from './dashboard/layout.ts'
+import { bodyOf, type Html, headOf, type Site, signedIn, type Viewer } from './dashboard/layout.ts'
 import { type SignIn, signInPage, troubleMain, troublePage } from './dashboard/plain-pages.ts'
 import { clockOf } from './english.ts'
 
@@ -88,21 +87,18 @@ export function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, shown:
 }
 
 /** Answers with a page, which is not cached unless `headers` say otherwise. */
-export async function page(
+export function page(
   c: Context<AppEnv>,
-  { head, body }: Page,
+  shown: Html,
   status: ContentfulStatusCode = 200,
   headers: Record<string, string> = {},
-): Promise<Response> {
-  const text = String(await head) + String(await body)
-  return c.html(text, status, { 'Cache-Control': 'no-store', ...headers })
+): Response | Promise<Response> {
+  return c.html(shown, status, { 'Cache-Control': 'no-store', ...headers })
 }
 
 /**
- * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while the numbers are
- * read. If they cannot be read, the page says so.
- * @param type that of the page; `null`: the page to begin with
- * @param main reads them; `asOf`: their clock time
+ * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while `main` reads them.
+ * If it cannot, the page says so. `type` is `null` for the page to begin with, and `asOf` a clock time.
  */
 export function pageOfNumbers(
   c: Context<AppEnv>,
@@ -111,15 +107,17 @@ export function pageOfNumbers(
   main: () => Promise<{ main: Html; asOf: string }>,
 ): Response {
   const encoder = new TextEncoder()
-  const failed = (error: unknown) => ({ main: troubleMain(viewer, ...loggedProblem(c, error)), asOf: null })
+  const failed = (error: unknown) => {
+    const problem = reported(c, error)
+    return { main: troubleMain(viewer, problem, loggedId(c, problem)), asOf: null }
+  }
   const made = Promise.all([main().catch(failed), viewer.ofAllTypes ? readProblems(c) : []])
   const stream = new ReadableStream({
     async start(stream) {
       stream.enqueue(encoder.encode(String(await headOf(title, viewer))))
       const [{ main, asOf }, problems] = await made
-      const state: State = { asOf: asOf && clockOf(asOf), problems }
-      const { body } = signedInPage(title, viewer, type?.name ?? null, main, state)
-      stream.enqueue(encoder.encode(String(await body)))
+      const body = signedIn(viewer, type?.name ?? null, main, { asOf: asOf && clockOf(asOf), problems })
+      stream.enqueue(encoder.encode(String(await bodyOf(body))))
       stream.close()
     },
   })
@@ -134,11 +132,8 @@ async function readProblems(c: Context<AppEnv>): Promise<string[]> {
   return status?.value.problems.map(({ detail }) => detail) ?? []
 }
 
-/** A problem, and the id of the request if it was logged. */
-function loggedProblem(c: Context<AppEnv>, error: unknown): [Problem, string | null] {
-  const problem = reported(c, error)
-  return [problem, answerTo(problem).status >= 500 ? c.get('requestId') : null]
-}
+/** The id under which a problem was logged; `null`: it was not. */
+const loggedId = (c: Context<AppEnv>, problem: Problem) => (answerTo(problem).status >= 500 ? c.get('requestId') : null)
 
 /** Answers with a problem: a page for people, a problem document for programs. */
 export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response | Promise<Response> {
@@ -146,6 +141,6 @@ export function troubleResponse(c: Context<AppEnv>, problem: Problem): Response 
   const isForPerson = !c.req.path.startsWith('/v1/') && (c.req.header('Accept') ?? '').includes('text/html')
   if (!isForPerson) return problemResponse(c, problem)
   const { status, headers } = answerTo(problem)
-  const shown = troublePage(siteOf(c), problem, status >= 500 ? c.get('requestId') : null)
+  const shown = troublePage(siteOf(c), problem, loggedId(c, problem))
   return page(c, shown, status, { ...PAGE_HEADERS, ...headers })
 }

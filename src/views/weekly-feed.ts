@@ -7,11 +7,7 @@ import { visibleKey } from '../visible-key.ts'
 import type { Html } from './dashboard/layout.ts'
 import { showChange, showCount, showDays, showGrowth } from './english.ts'
 
-/**
- * The weeks of a type as an Atom feed (RFC 4287).
- * @param address that of this Worker, with the base path
- * @param end of the last whole week, a date in UTC
- */
+/** The weeks of a type as an Atom feed (RFC 4287). @param address that of this Worker @param end of the last whole week, in UTC */
 export function weeklyFeed(
   address: string,
   site: string,

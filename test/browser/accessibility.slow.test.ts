@@ -74,7 +74,7 @@ const WHEN_SIGNED_IN: Case[] = [
   ['another type', '/?type=download', charted],
   ['a type, with every section open', type, allOpen],
   ['a chart by key', `${type}&show=keys`, allOpen],
-  ['what to share', type, (page) => page.locator('#share-button').click()],
+  ['what to share', `${type}&share=total`, charted],
   ['what was chosen to share', `${type}&share=key&of=/a`, charted],
   ['other days to choose', `${type}&from=2026-01-01&to=2026-01-02`, (page) => page.locator('#other-days').click()],
   ['a search with results', `${type}&find=/blog`, charted],

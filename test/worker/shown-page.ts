@@ -56,7 +56,8 @@ export async function numbersOn(page: string) {
   )
   const tiles = await Promise.all(
     ['today', '7d', '30d', '12m', 'all'].map(async (name) => {
-      const [count, also, change] = await Promise.all(['b', 'small', 'i'].map((part) => one(`#tile-${name} ${part}`)))
+      const parts = ['b', 'small', '.growth'].map((part) => one(`#tile-${name} ${part}`))
+      const [count, also, change] = await Promise.all(parts)
       const counts = { count: countIn(count?.text ?? ''), also: countIn(also?.text ?? '') }
       return [name, { ...counts, ...changeOf(change!) }] as const
     }),

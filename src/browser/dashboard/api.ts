@@ -37,14 +37,10 @@ export function path(...segments: string[]): string {
   return `${BASE}/v1/${segments.map(encodeURIComponent).join('/')}`
 }
 
-/**
- * Sends a request with the session cookie, and a change with its idempotency key. Counts in the answer are strings with all digits.
- * @throws {ApiError} if the response is an error, or with status 0 if there was none, or not all of it
- */
+/** Sends a request, and a change with its idempotency key. Counts in the answer are strings. @throws {ApiError} status 0: no answer */
 export async function ask<Answer>(method: string, path: string, body?: string, key?: string): Promise<Answer> {
-  const headers = new Headers()
-  if (body !== undefined) headers.set('Content-Type', 'application/json')
-  if (key !== undefined) headers.set('Idempotency-Key', key)
+  const isJson = body !== undefined && { 'Content-Type': 'application/json' }
+  const headers = { ...isJson, ...(key !== undefined && { 'Idempotency-Key': key }) }
   const { status, ok, text } = await fetch(path, { method, headers, body: body ?? null })
     .then(async (response) => ({ status: response.status, ok: response.ok, text: await response.text() }))
     .catch(() => Promise.reject(new ApiError(0, { detail: noAnswer() })))

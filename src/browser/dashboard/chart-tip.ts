@@ -8,13 +8,13 @@ const GAP = 6
 /** The index of the unit with the tip, and of the one that had it before the pointer went down. */
 let at: number | undefined
 let atBefore: number | undefined
-/** The unit by its name, to find it again among newer ones. */
-let name = ''
 
 const chart = () => document.querySelector<HTMLElement>('#chart')
 const rows = () => [...document.querySelectorAll<HTMLTableRowElement>('#table-rows tbody tr')]
 /** The times of the units, and the rest of their rows. */
 const nameOf = (row: HTMLTableRowElement) => row.cells[0]!.textContent
+/** The name of the unit with the tip, by which a newer chart finds it; empty: none has it. */
+export const unitOfTip = () => (at === undefined ? '' : nameOf(rows()[at]!))
 
 /** Starts the chart of a page. It may be replaced. */
 export function startChart(): void {
@@ -39,22 +39,17 @@ export function startChart(): void {
     if (under(holder, event) === atBefore) openUnit()
   })
   on('keydown', '#chart', (_, event) => press(event))
-  showTipAgain()
+  makeSlider()
 }
 
-/** Before the chart is replaced. */
-export function hideTip(): void {
-  name = at === undefined ? '' : nameOf(rows()[at]!)
-}
-
-/** Makes a chart a slider, and shows the tip of the unit that had it before. */
-export function showTipAgain(): void {
+/** Makes a chart a slider, and shows the tip of a unit. */
+export function makeSlider(unit = ''): void {
   const holder = chart()
   if (holder === null) return
   const isOpening = rows()[0]?.querySelector('a') != null
   holder.ariaLabel = `${holder.ariaLabel}. Arrow keys move${isOpening ? ', Enter opens' : ''}.`
   Object.assign(holder, { role: 'slider', tabIndex: 0, ariaValueMin: '0' })
-  const index = name === '' ? -1 : rows().findIndex((row) => nameOf(row) === name)
+  const index = rows().findIndex((row) => nameOf(row) === unit)
   select(index === -1 ? undefined : index)
 }
 

@@ -1,18 +1,16 @@
 // The forms that set, delete, rename and merge a counter, and the dialog in which they ask.
-
+import { showChange, showCount } from '../../views/english.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { ApiError, ask, BASE, messageOf, path } from './api.ts'
 import { byId, element, on, say } from './elements.ts'
-import { refresh } from './page-swap.ts'
+import { open } from './page-swap.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
 const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
-/** The name under which a page finds what was done on the one before. */
-const DONE = 'slotted-counter-done'
 
 // From the URL, because HTML does not preserve every character.
-const key = new URLSearchParams(location.search).get('key') ?? ''
+const ownKey = () => new URLSearchParams(location.search).get('key') ?? ''
 const type = () => byId('main').dataset.type!
 
 /** A counter in an answer of the API. */
@@ -21,10 +19,6 @@ interface Counted {
   /** All digits. */
   count: string
 }
-
-const whole = new Intl.NumberFormat('en')
-const signed = new Intl.NumberFormat('en', { signDisplay: 'exceptZero' })
-const showCount = (count: bigint) => whole.format(count)
 
 type Action = 'set' | 'delete' | 'rename' | 'merge'
 
@@ -37,19 +31,16 @@ interface Question {
   done: string[]
 }
 
-/**
- * @param to the new count, or the other key; empty for deletions
- * @param count that of the counter
- * @param other its new one, or that of the counter to merge into
- */
+/** @param to the new count, or the other key @param other the new count, or that of the counter to merge into */
 function questionOf(action: Action, to: string, count: bigint, other: bigint): Question {
+  const key = ownKey()
   const its = `Its count of ${showCount(count)}`
   const questions: Record<Action, Question> = {
     set: {
       title: 'Set this counter?',
       button: `Set to ${showCount(other)}`,
       lines: [
-        `Its count changes from ${showCount(count)} to ${showCount(other)} (${signed.format(other - count)}). What is counted before you confirm is overwritten too.`,
+        `Its count changes from ${showCount(count)} to ${showCount(other)} (${showChange(other - count)}). What is counted before you confirm is overwritten too.`,
         'The history keeps what was counted, and shows this change as an adjustment.',
       ],
       // A JavaScript number would round the digits.
@@ -87,10 +78,7 @@ function questionOf(action: Action, to: string, count: bigint, other: bigint): Q
   return questions[action]
 }
 
-/**
- * Starts the forms that set, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a dialog says what
- * will happen, and asks. Afterwards the page says what was done.
- */
+/** What is wrong is told beside the field; otherwise a dialog says what will happen, and asks. Then the page says what was done. */
 export function startChanges(): void {
   on('submit', '#set', (_, event) => {
     event.preventDefault()
@@ -111,27 +99,6 @@ export function startChanges(): void {
     field.removeAttribute('aria-invalid')
     byId(field.getAttribute('aria-describedby')!).replaceChildren()
   })
-  // What was done on the page before. Browsers may show that one again as it was.
-  addEventListener('pagehide', () => say())
-  const done = withStorage(() => sessionStorage.getItem(DONE))
-  if (done === null) return
-  sessionStorage.removeItem(DONE)
-  tellDone(JSON.parse(done))
-}
-
-/** Says what was done. @param what texts and keys in turn */
-function tellDone(what: readonly string[]): void {
-  say(element('span', {}, ...what.map((part, index) => (index % 2 === 0 ? part : keyText(part)))))
-  byId('message').focus()
-}
-
-/** Uses the browser's storage. Browsers that block it throw; then the answer is `null`. */
-function withStorage<Found>(use: () => Found): Found | null {
-  try {
-    return use()
-  } catch {
-    return null
-  }
 }
 
 /** A whole number: digits alone, or in groups of three as the page writes them. Anything else is `null`. */
@@ -156,7 +123,7 @@ async function change(action: Action, to: string, other = 0n): Promise<void> {
   if (!(await confirmed(question, moves ? to : ''))) return
   say()
   const [method, body] = question.request
-  const address = path('counters', type(), key, ...(method === 'POST' ? [action] : []))
+  const address = path('counters', type(), ownKey(), ...(method === 'POST' ? [action] : []))
   try {
     await send(method, moves && box?.checked ? `${address}?also=true` : address, body)
   } catch (error) {
@@ -164,22 +131,18 @@ async function change(action: Action, to: string, other = 0n): Promise<void> {
     if (!(error instanceof ApiError) || error.code !== 'counter_exists') throw error
     return offer('This key has a counter by now. Nothing was changed.', 'merge', to)
   }
-  if (!moves) {
-    byId<HTMLFormElement>('set').reset()
-    await refresh()
-    return tellDone(question.done)
-  }
-  withStorage(() => sessionStorage.setItem(DONE, JSON.stringify(question.done)))
   // In the same period.
   const next = new URLSearchParams(location.search)
   if (action === 'delete') next.delete('key')
-  else next.set('key', to)
-  location.assign(`${BASE}/${action === 'delete' ? '' : 'counter'}?${next}`)
+  else if (moves) next.set('key', to)
+  await open(`${location.origin}${BASE}/${action === 'delete' ? '' : 'counter'}?${next}`)
+  say(element('span', {}, ...question.done.map((part, index) => (index % 2 === 0 ? part : keyText(part)))))
+  byId('message').focus()
 }
 
 async function move(action: 'rename' | 'merge', to: string): Promise<void> {
   const found = await findCounter(to)
-  if (to === key || found?.key === key) keyField().refuse('This counter has this key already.')
+  if ([to, found?.key].includes(ownKey())) keyField().refuse('This counter has this key already.')
   else if (action === 'rename' && found !== null) {
     offer(`This key has a counter, with a count of ${showCount(BigInt(found.count))}.`, 'merge', to)
   } else if (action === 'merge' && found === null) offer('There is no counter with this key.', 'rename', to)
@@ -226,7 +189,7 @@ function changeField(id: string, messageId: string) {
 /** Asks in the page's dialog. The button that has the focus changes nothing. @param other the other key, or nothing */
 async function confirmed({ title, button, lines }: Question, other: string): Promise<boolean> {
   const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
-  const keys = [keyText(key), ...(other === '' ? [] : [' ', arrow, ' ', keyText(other)])]
+  const keys = [keyText(ownKey()), ...(other === '' ? [] : [' ', arrow, ' ', keyText(other)])]
   byId('confirm-title').textContent = title
   byId('confirm-text').replaceChildren(
     element('p', { class: 'key' }, ...keys),
@@ -242,7 +205,7 @@ async function confirmed({ title, button, lines }: Question, other: string): Pro
 }
 
 async function countOf(type: string): Promise<bigint> {
-  return BigInt((await ask<Counted>('GET', path('counters', type, key))).count)
+  return BigInt((await ask<Counted>('GET', path('counters', type, ownKey()))).count)
 }
 
 /** Finds the counter of a typed key, which the type may spell otherwise: the first one that begins with it. @throws {ApiError} */
@@ -253,10 +216,7 @@ async function findCounter(key: string): Promise<Counted | null> {
   return first?.key.length === key.length ? first : null
 }
 
-/**
- * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
- * @throws {ApiError} with status 0 if the outcome still is
- */
+/** Sends a change as `ask` does, and once more if its outcome is unknown: the idempotency key makes it take effect once. */
 async function send(method: string, path: string, body?: string): Promise<void> {
   const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
   for (let isLast = false; ; isLast = true) {

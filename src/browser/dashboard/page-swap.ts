@@ -1,6 +1,6 @@
 // Shows another view of a page with numbers, or newer ones: fetches its address, and swaps what has changed.
 import { noAnswer } from './api.ts'
-import { hideTip, showTipAgain } from './chart-tip.ts'
+import { makeSlider, unitOfTip } from './chart-tip.ts'
 import { byId, element, on, say } from './elements.ts'
 
 /** Milliseconds between two refreshes, and the least between two that nobody asked for. */
@@ -13,6 +13,8 @@ const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
 export const TIME_ZONE = /^[A-Z]\w+\/[\w+/-]+$/.test(timeZone) && timeZone !== 'Etc/Unknown' ? timeZone : 'UTC'
 
 let turn = 0
+/** Whether the last answer had no numbers, and the message says so. */
+let isOld = false
 let shownAt = Date.now()
 let timer: ReturnType<typeof setTimeout>
 
@@ -25,16 +27,16 @@ const typeIn = (search: string) => new URLSearchParams(search).get('type')
 
 /** Starts what keeps a page with numbers up to date. */
 export function startSwapping(): void {
-  on('click', 'main a[href]', (found, event) => {
+  on('click', 'main a[href]:not([download])', (found, event) => {
     const link = found as HTMLAnchorElement
     const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
-    if (!isPlain || link.download !== '' || link.hasAttribute('download') || !isSamePage(link)) return
+    if (!isPlain || !isSamePage(link)) return
     event.preventDefault()
-    open(link.href, 'pushState')
+    void open(link.href)
   })
   on('submit', 'main form[action]:not([method])', (form, event) => {
     event.preventDefault()
-    open(addressOf(form as HTMLFormElement), 'pushState')
+    void open(addressOf(form as HTMLFormElement))
   })
   let typing: ReturnType<typeof setTimeout>
   on('input', '#find', (field, event) => {
@@ -43,7 +45,7 @@ export function startSwapping(): void {
     typing = setTimeout(() => {
       // Going back leaves a search, instead of taking off its last letters.
       const isSearching = new URLSearchParams(location.search).has('find')
-      open(addressOf((field as HTMLInputElement).form!), isSearching ? 'replaceState' : 'pushState')
+      void open(addressOf((field as HTMLInputElement).form!), isSearching ? 'replaceState' : 'pushState')
     }, TYPING_MS)
   })
   addEventListener('popstate', () => {
@@ -58,12 +60,10 @@ export function startSwapping(): void {
   else later(REFRESH_MS)
 }
 
-/** Shows the newest numbers, as somebody asked for. */
-export const refresh = () => load(true)
-
-function open(address: string, how: 'pushState' | 'replaceState'): void {
+/** Shows another page with numbers, or the newest of this one, as somebody asked for. */
+export async function open(address: string, how: 'pushState' | 'replaceState' = 'pushState'): Promise<void> {
   if (address !== location.href) history[how](null, '', address)
-  void load(true)
+  await load(true)
 }
 
 /** What a form asks for, without what it leaves empty. */
@@ -96,15 +96,10 @@ async function load(isAsked: boolean): Promise<void> {
   const url = new URL(location.href)
   url.searchParams.set('tz', TIME_ZONE)
   if (isAsked) main().ariaBusy = 'true'
-  let failure = ''
-  let page: Document | undefined
-  try {
-    const response = await fetch(url, { headers: { Accept: 'text/html' } })
-    page = new DOMParser().parseFromString(await response.text(), 'text/html')
-    failure = `The Worker answered ${response.status}.`
-  } catch {
-    failure = noAnswer()
-  }
+  const [page, failure] = await fetch(url, { headers: { Accept: 'text/html' } })
+    .then(async (response) => [await response.text(), `The Worker answered ${response.status}.`] as const)
+    .then(([text, failure]) => [new DOMParser().parseFromString(text, 'text/html'), failure] as const)
+    .catch(() => [null, noAnswer()] as const)
   // Another request is under way.
   if (own !== turn) return
   shownAt = Date.now()
@@ -118,22 +113,22 @@ async function load(isAsked: boolean): Promise<void> {
     main().ariaBusy = 'false'
     return markOld()
   }
-  if (byId('message').dataset.of === 'failure') say()
-  delete byId('message').dataset.of
+  if (isOld) say()
+  isOld = false
   if (!isAsked && isInUse()) return
   for (const id of ['state', 'problems']) {
     const newer = page.getElementById(id)
     if (newer !== null) document.getElementById(id)?.replaceWith(newer)
   }
+  document.title = page.title
   swap(next)
+  const text = (selector: string) => next.querySelector(selector)?.textContent ?? ''
   if (isAsked) byId('announcement').textContent = `${text('#chart-days')}: ${text('#chart-sum')}`
 }
 
-const text = (selector: string) => main().querySelector(selector)?.textContent ?? ''
-
 /** Marks the numbers as not up to date. */
 function markOld(): void {
-  byId('message').dataset.of = 'failure'
+  isOld = true
   const state = document.querySelector<HTMLElement>('#state')
   if (state === null) return
   state.dataset.state = 'unknown'
@@ -153,10 +148,10 @@ function swap(next: HTMLElement): void {
     if (part.id === 'find') (same as HTMLInputElement).value = (part as HTMLInputElement).value
   }
   const scrolled = old.querySelector('.scroll')?.scrollTop ?? 0
-  hideTip()
+  const unit = unitOfTip()
   old.replaceWith(next)
   next.querySelector('.scroll')?.scrollTo(0, scrolled)
-  showTipAgain()
+  makeSlider(unit)
   if (place === null) return
   const found = [...next.querySelectorAll<HTMLElement>('a, button, input, summary, [tabindex]')].find(
     (each) => placeOf(each) === place,

@@ -19,14 +19,12 @@ on('submit', '#check', (form, event) => {
   event.preventDefault()
   void check(form as HTMLFormElement)
 })
-on('click', '#make-tables', async (button) => {
-  ;(button as HTMLButtonElement).disabled = true
-  const message = byId('setup-message')
-  const say = (text: string) => {
-    message.textContent = text
-  }
+on('click', '#make-tables', async (found) => {
+  const button = found as HTMLButtonElement
+  button.disabled = true
+  const say = (text: string) => byId('setup-message').replaceChildren(text)
   say(await makeTables(say).catch((error) => messageOf(error)))
-  ;(button as HTMLButtonElement).disabled = false
+  button.disabled = false
 })
 // With the time zone, the page after signing in has its days.
 const zone = document.querySelector<HTMLInputElement>('input[name=zone]')

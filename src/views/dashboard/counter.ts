@@ -4,7 +4,7 @@ import type { View } from '../../periods.ts'
 import { type CounterNumbers, shownCompanion } from '../../service/page-numbers.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { showChange } from '../english.ts'
-import type { Html, Viewer } from './layout.ts'
+import { type Html, keyText, type Viewer } from './layout.ts'
 import { noteOf, numbersOf } from './shown-numbers.ts'
 
 /** The main part of the page of a counter. @param key the key from the URL */
@@ -23,8 +23,8 @@ export function counterMain(viewer: Viewer, type: CounterType, key: string, view
   const typePage = (more = {}) => `${base}/?${new URLSearchParams({ type: type.name, ...period, ...more })}`
   return html`<main id="main" data-page="counter" data-type="${type.name}" data-zone="${numbers.timeZone}">
 <p class="row"><a href="${typePage()}">${type.title}</a> <a href="${typePage({ share: 'key', of: key })}">Share</a></p>
-<h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
-${page === null ? '' : html`<p><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
+<h1 class="key">${keyText(key)}</h1>
+${page === null ? '' : html`<p><a href="${page}">${visibleKey(page)}</a></p>`}
 ${
   numbers.exists
     ? html`${numbersOf(shown, adjustments(numbers))}
@@ -86,6 +86,6 @@ const changeForms = (also: Html | '') => html`<details class="card fold" id="cha
 <h2 id="confirm-title">Are you sure?</h2>
 <div id="confirm-text"></div>
 <div id="confirm-also">${also}</div>
-<div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
+<div class="row"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
 </form>
 </dialog>`

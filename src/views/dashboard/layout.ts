@@ -3,6 +3,7 @@ import type { HtmlEscapedString } from 'hono/utils/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import { SCRIPT, STYLE } from '../../generated.ts'
 import { ownTypes } from '../../service/start-numbers.ts'
+import { visibleKey } from '../../visible-key.ts'
 
 const SLOTS = 'M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z'
 const ICON = `data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22${SLOTS}%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E`
@@ -15,16 +16,11 @@ export interface Site {
   site: string
 }
 
-/** A page in two parts, so that a browser can load its script and its style while the body is made. */
-export interface Page {
-  head: Html
-  body: Html
-}
-
 /** An HTML document. @param more elements of the head */
-export function document(title: string, site: Site, body: Html, more: Html | '' = ''): Page {
-  return { head: headOf(title, site, more), body: html`<body>\n${body}\n</body>\n</html>` }
-}
+export const document = (title: string, site: Site, body: Html, more: Html | '' = '') =>
+  html`${headOf(title, site, more)}${bodyOf(body)}`
+
+export const bodyOf = (body: Html) => html`<body>\n${body}\n</body>\n</html>`
 
 /** The script reads the base path from it. */
 export const headOf = (title: string, { base, site }: Site, more: Html | '' = '') => html`<!doctype html>
@@ -58,38 +54,45 @@ export interface Viewer extends Site {
   period: Record<string, string>
 }
 
-/** What stands above the numbers: up to when they are, and what the status says is wrong. */
-export interface State {
-  /** A clock time; `null`: the page has no numbers. */
+/** Up to when the numbers of a page are, a clock time (`null`: it has none), and what the status says is wrong. */
+interface State {
   asOf: string | null
   problems: readonly string[]
 }
 
-/** @param current the name of the page's type; empty: none; `null`: the page to begin with */
-export function signedInPage(title: string, viewer: Viewer, current: string | null, main: Html, state?: State): Page {
+/** The body of a page. @param current the name of its type; empty: none; `null`: the page to begin with */
+export function signedIn(viewer: Viewer, current: string | null, main: Html, state?: State): Html {
   const { base, site, types, period, ofAllTypes } = viewer
   const publicType = types.find(({ name, publicPage }) => name === current && publicPage)
-  return document(
-    title,
-    viewer,
-    html`<a class="skip" href="#main">Skip to content</a>
+  const links = ownTypes(types).map(({ name, title }) => {
+    const query = new URLSearchParams({ type: name, ...period })
+    return html`<a href="${base}/?${query}"${currentIf(name === current)}>${title}</a>`
+  })
+  return html`${SKIP}
 <header class="row top">
 <a class="brand" href="${base}/"><svg width="16" height="16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>
-<nav class="row" aria-label="Types"><a href="${base}/"${current === null ? raw(' aria-current="true"') : ''}>Today</a>${ownTypes(types).map((type) => typeLink(base, type, period, type.name === current))}</nav>
+<nav class="row" aria-label="Types"><a href="${base}/"${currentIf(current === null)}>Today</a>${links}</nav>
 ${state ? stateText(state) : ''}
 <button class="quiet" id="menu-button" popovertarget="menu" aria-label="Menu">⋯</button>
 <div class="panel" id="menu" popover>
 ${publicType ? html`<p><a href="${base}/stats/${encodeURIComponent(publicType.name)}">Public page</a></p>` : ''}
 <p><a href="${base}/docs">API</a></p>
 ${ownVisits(viewer)}
-<form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>
+<form method="post" action="${base}/logout"><p><button class="quiet">Sign out</button></p></form>
 </div>
 </header>
 ${state && ofAllTypes ? html`<aside id="problems" aria-label="Problems"${state.problems.length === 0 ? ' hidden' : ''}><ul class="notice">${state.problems.map((text) => html`<li>${text}</li>`)}</ul></aside>` : ''}
 ${MESSAGES}
-${main}`,
-  )
+${main}`
 }
+
+/** Marks what is shown, among links. */
+export const currentIf = (is: boolean) => (is ? raw(' aria-current="true"') : '')
+
+/** A key, or the beginning of keys. */
+export const keyText = (key: string) => html`<bdi>${visibleKey(key)}</bdi>`
+
+export const SKIP = html`<a class="skip" href="#main">Skip to content</a>`
 
 /** What the script says: above the numbers, and to screen readers only. */
 export const MESSAGES = html`<p class="notice row" id="message" role="status" tabindex="-1"></p>
@@ -112,11 +115,6 @@ function ownVisits({ base, marked, next }: Viewer): Html {
 <p>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</p>
 <button class="quiet">${marked ? 'Count this browser again' : 'Do not count this browser'}</button>
 </form>`
-}
-
-function typeLink(base: string, { name, title }: CounterType, period: Record<string, string>, current: boolean): Html {
-  const href = `${base}/?${new URLSearchParams({ type: name, ...period })}`
-  return html`<a href="${href}"${current ? raw(' aria-current="true"') : ''}>${title}</a>`
 }
 
 /** Text to copy, with a button. `src/browser/dashboard/pages.ts` handles the click. */

@@ -3,9 +3,8 @@ import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { type View, viewQuery } from '../../periods.ts'
 import { shownCompanion, type TypeNumbers } from '../../service/page-numbers.ts'
 import { withUnit } from '../../units.ts'
-import { visibleKey } from '../../visible-key.ts'
 import { showCount } from '../english.ts'
-import { copyable, type Html, type Viewer } from './layout.ts'
+import { copyable, type Html, keyText, type Viewer } from './layout.ts'
 import { checkForm } from './plain-pages.ts'
 import { shareButton, sharePanel } from './share.ts'
 import { addressOf, choices, hiddenFields, listOf, noteOf, numbersOf, type Shown } from './shown-numbers.ts'
@@ -13,18 +12,17 @@ import { addressOf, choices, hiddenFields, listOf, noteOf, numbersOf, type Shown
 /** The rows of a list at first, and of each of its pages; and the most of these. */
 export const [FIRST_ROWS, ROWS_OF_PAGE, MAX_PAGES] = [10, 100, 9]
 
-interface Overview {
+/** What the first steps need. `refused`: why the latest hit of the type did not count */
+interface FirstRun {
   viewer: Viewer
   type: CounterType
-  view: View
-  numbers: TypeNumbers
   origin: string
-  /** Why the latest hit of the type did not count. */
   refused: string
 }
 
 /** The main part of the page of a type: its numbers and its list, or before anything is counted, what to do first. */
-export function overviewMain({ viewer, type, view, numbers, origin, refused }: Overview): Html {
+export function overviewMain(first: FirstRun, view: View, numbers: TypeNumbers): Html {
+  const { viewer, type, origin } = first
   const { base, types, period } = viewer
   const { list, prefix, total } = numbers
   const [path, named] = [`${base}/`, { type: type.name }]
@@ -35,13 +33,13 @@ export function overviewMain({ viewer, type, view, numbers, origin, refused }: O
 <div class="row title"><h1>${type.title}</h1>${prefixChoice(shown, prefix)}${isEmpty ? '' : shareButton(shown)}</div>
 ${
   isEmpty
-    ? firstRun({ viewer, type, origin, refused })
+    ? firstRun(first)
     : html`${sharePanel(shown, origin, list)}
 ${numbersOf(shown)}
 <section class="card" aria-labelledby="list-title">
 <div class="row card-head"><h2 id="list-title">${capitalized(type.keys)}</h2> <span class="hint" id="found">${foundText(type, list)}</span>
 ${search(shown)}</div>
-${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => ({ href: counter(key), isForeign: false }))}
+${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => counter(key))}
 <p class="hint" id="list-message">${listMessage(list, view)}</p>
 ${pages(shown, list)}
 </section>
@@ -53,10 +51,10 @@ ${pages(shown, list)}
 /** The prefixes of a type, such as one per site. Each shows the page for its keys alone. */
 function prefixChoice(shown: Shown, current: string | null): Html | '' {
   const { prefixes } = shown.type
-  if (prefixes.length === 0) return ''
-  const link = (find: string, text: Html | string) => [text, { find, page: 0 }, find === (current ?? '')] as const
-  const links = prefixes.map((prefix) => link(prefix, html`<bdi>${visibleKey(prefix)}</bdi>`))
-  return choices(shown, 'Keys', [link('', 'All'), ...links])
+  const links = ['', ...prefixes].map((find) => {
+    return [find === '' ? 'All' : keyText(find), { find, page: 0 }, find === (current ?? '')] as const
+  })
+  return prefixes.length === 0 ? '' : choices(shown, 'Keys', links)
 }
 
 /** How many keys there are, or what a search has found: "23 of 301 pages · 15,931 views". */
@@ -68,7 +66,7 @@ function foundText(type: CounterType, { of, searched }: TypeNumbers['list']): st
 
 function search({ path, named, view }: Shown): Html {
   const kept = { ...named, ...viewQuery({ ...view, find: '', page: 0 }) }
-  return html`<form role="search" action="${path}">${hiddenFields(kept)}
+  return html`<form role="search" class="row" action="${path}">${hiddenFields(kept)}
 <label for="find" class="hidden">Filter</label>
 <input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Filter: howto, /blog/ …" value="${view.find}">
 </form>`
@@ -103,12 +101,7 @@ ${more && page < MAX_PAGES ? link(page + 1, page === 0 ? 'Show more' : 'Next') :
 }
 
 /** The steps to the first hit. */
-export function firstRun({
-  viewer,
-  type,
-  origin,
-  refused,
-}: Pick<Overview, 'viewer' | 'type' | 'origin' | 'refused'>): Html {
+export function firstRun({ viewer, type, origin, refused }: FirstRun): Html {
   const address = origin + viewer.base
   // Whether visits count with those of another type.
   const isCounted = viewer.configured.some(({ also, bots }) => bots === type || also.includes(type))

@@ -2,8 +2,7 @@ import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Migration } from '../../database/migrations.ts'
 import { PROBLEMS, type Problem } from '../../service/problem.ts'
-import { visibleKey } from '../../visible-key.ts'
-import { copyable, document, type Html, type Page, type Site, signedInPage, type Viewer } from './layout.ts'
+import { copyable, document, type Html, keyText, type Site, signedIn, type Viewer } from './layout.ts'
 
 export interface SignIn extends Site {
   /** The path to open after signing in, without the base path. */
@@ -18,7 +17,7 @@ export interface SignIn extends Site {
   publicType?: CounterType
 }
 
-export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Page {
+export function signInPage({ next, message, notReady, ended, publicType, ...at }: SignIn): Html {
   const { base, site } = at
   const invalid = message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
   const content = html`<h1>${site}</h1>
@@ -39,7 +38,7 @@ ${publicType === undefined ? '' : html`<p class="hint">Without a token, you can 
 }
 
 /** The page on which a browser learns whether its hits count. @param asked what its fields contain at first */
-export function checkPage(at: Site, { type, page }: { type: string; page: string }): Page {
+export function checkPage(at: Site, { type, page }: { type: string; page: string }): Html {
   const typeField = html`<label for="check-type">Type</label>
 <input id="check-type" name="type" value="${type}" required spellcheck="false" autocapitalize="off">`
   const title = 'Does this browser count?'
@@ -62,7 +61,7 @@ ${type}
 }
 
 /** A problem, for people. @param requestId that under which it was logged; `null`: it was not */
-export function troublePage(at: Site, problem: Problem, requestId: string | null): Page {
+export function troublePage(at: Site, problem: Problem, requestId: string | null): Html {
   return narrowPage(PROBLEMS[problem.code].title, at, trouble(at, problem, requestId))
 }
 
@@ -79,36 +78,40 @@ ${errors.length === 0 ? '' : html`<ul>${errors.map(({ field, message }) => html`
 ${requestId === null ? '' : html`<p class="hint">${code}, request ${requestId}</p>`}`
 }
 
-function narrowPage(title: string, at: Site, content: Html): Page {
+function narrowPage(title: string, at: Site, content: Html): Html {
   return document(title, at, html`<main class="sign-in" id="main">\n${content}\n</main>`)
 }
 
 const notice = (text: string) => html`<p class="notice">${text}</p>`
 
 /** The answer to the address of a type that is not one of the viewer's. @param isHidden whether it is configured */
-export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Page {
+export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Html {
   const [title, text] = isHidden
     ? ['Your token may not see this type', 'Choose a type above, or sign out and sign in with another token.']
-    : ['There is no such type', html`Nothing is counted as “<bdi>${visibleKey(name)}</bdi>”. Choose a type above.`]
+    : ['There is no such type', html`Nothing is counted as “${keyText(name)}”. Choose a type above.`]
   return mainPage(viewer, title, text)
 }
 
 /** The answer to the address of a counter without a key. */
-export function noCounterPage(viewer: Viewer): Page {
-  const text = 'The address of a counter has its type and its key. Choose a type above.'
-  return mainPage(viewer, 'There is no such counter', text)
-}
+export const noCounterPage = (viewer: Viewer) =>
+  mainPage(
+    viewer,
+    'There is no such counter',
+    'The address of a counter has its type and its key. Choose a type above.',
+  )
 
 /** The answer to those who are signed in and ask for a public page that a type does not have. */
-export function noPublicPage(viewer: Viewer, { name, title }: CounterType): Page {
+export function noPublicPage(viewer: Viewer, { name, title }: CounterType): Html {
   const text = html`${title} has a public page only with <code>COUNTERS.${name}.public_page</code>. You can see it <a href="${viewer.base}/?type=${encodeURIComponent(name)}">in the dashboard</a>.`
   return mainPage(viewer, 'This page is not public', text)
 }
 
 /** The page that makes the tables. */
-export function setupPage(viewer: Viewer, pending: readonly Migration[]): Page {
+export function setupPage(viewer: Viewer, pending: readonly Migration[]): Html {
   const mayMake = viewer.ofAllTypes && viewer.mayChange
-  const more = html`<section class="card" aria-labelledby="tables-title">
+  const main = html`<main id="main" data-page="setup">
+<h1>The database is not ready</h1>
+<section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
 <p>Tables are missing, or from an older version. Until they are made, no hit is counted. A lost table is made again, without its rows. Other tables stay as they are.</p>
 ${
@@ -127,15 +130,12 @@ ${
 <li>Come back and press the button again. It then only records what is there.</li>
 </ol>
 ${copyable('statements', 'Statements', `${pending.flatMap(({ statements }) => statements).join(';\n\n')};`, 12)}
-</section>`
-  return signedInPage(
-    'Tables',
-    viewer,
-    '',
-    html`<main id="main" data-page="setup">\n<h1>The database is not ready</h1>\n${more}\n</main>`,
-  )
+</section>
+</main>`
+  return document('Tables', viewer, signedIn(viewer, '', main))
 }
 
-function mainPage(viewer: Viewer, title: string, text: Html | string): Page {
-  return signedInPage(title, viewer, '', html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`)
+function mainPage(viewer: Viewer, title: string, text: Html | string): Html {
+  const main = html`<main id="main">\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`
+  return document(title, viewer, signedIn(viewer, '', main))
 }

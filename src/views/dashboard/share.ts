@@ -2,34 +2,31 @@ import { html } from 'hono/html'
 import { pageKey } from '../../counters/keys/key-address.ts'
 import { viewQuery } from '../../periods.ts'
 import type { TypeNumbers } from '../../service/page-numbers.ts'
-import { visibleKey } from '../../visible-key.ts'
-import { copyable, type Html } from './layout.ts'
-import { addressOf, choices, hiddenFields, type Shown } from './shown-numbers.ts'
+import { copyable, type Html, keyText } from './layout.ts'
+import { choices, hiddenFields, type Shown } from './shown-numbers.ts'
 
-/** Opens `sharePanel`. There is none while the page itself has it. */
-export const shareButton = ({ view: { share } }: Shown) =>
-  share === '' ? html`<button type="button" class="quiet" id="share-button" popovertarget="share">Share</button>` : ''
+/** Opens and closes `sharePanel`. On the page of a prefix, it offers that one first. */
+export function shareButton(shown: Shown): Html | '' {
+  const { share, find } = shown.view
+  const of = shown.type.prefixes.includes(find) ? find : ''
+  const change = share === '' ? ({ share: 'total', of } as const) : ({ share: '', of: '' } as const)
+  return choices(shown, 'Sharing', [['Share', change, share !== '']])
+}
 
-/**
- * What to paste elsewhere: of everything, a prefix or a key. A panel that opens without a script. Its links and its form lead to the
- * same page, which then has it in its place.
- * @param origin that of the Worker, and `list` the keys to choose from
- */
-export function sharePanel(shown: Shown, origin: string, list: TypeNumbers['list']): Html {
+/** What to paste elsewhere: of everything, a prefix or a key. @param list the keys to choose from */
+export function sharePanel(shown: Shown, origin: string, list: TypeNumbers['list']): Html | '' {
   const { type, view, path, named } = shown
+  if (view.share === '') return ''
   const setting = html`<code>[vars.COUNTERS.${type.name}]</code>`
-  const isOpen = view.share !== ''
   const isKey = view.share === 'key'
-  const asked = isOpen ? view.of : view.find
-  const of = isKey || type.prefixes.includes(asked) ? asked : ''
+  const of = isKey || type.prefixes.includes(view.of) ? view.of : ''
   const totals = ['', ...type.prefixes].map((prefix) => {
-    const text = prefix === '' ? `All ${type.keys}` : html`<bdi>${visibleKey(prefix)}</bdi>`
+    const text = prefix === '' ? `All ${type.keys}` : keyText(prefix)
     return [text, { share: 'total', of: prefix }, !isKey && of === prefix] as const
   })
   const fields = { ...named, ...viewQuery({ ...view, share: 'key', of: '' }) }
-  return html`<section id="share" ${isOpen ? html`class="card"` : html`class="panel" popover`} aria-labelledby="share-title">
-<div class="row card-head"><h2 id="share-title">Share</h2> ${type.public ? choices(shown, 'What to share', totals) : ''}
-${isOpen ? html`<a href="${addressOf(shown, { share: '', of: '' })}">Close</a>` : ''}</div>
+  return html`<section id="share" class="card" aria-labelledby="share-title">
+<div class="row card-head"><h2 id="share-title">Share</h2> ${type.public ? choices(shown, 'What to share', totals) : ''}</div>
 ${
   type.public
     ? html`<form class="row" action="${path}">${hiddenFields(fields)}

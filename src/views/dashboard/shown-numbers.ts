@@ -3,7 +3,6 @@ import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { CHART_UNITS, OTHER_PERIODS, TILES, type View, viewQuery } from '../../periods.ts'
 import type { CounterNumbers, TypeNumbers } from '../../service/page-numbers.ts'
 import { type Unit, withUnit } from '../../units.ts'
-import { visibleKey } from '../../visible-key.ts'
 import { cumulated, drawChart, drawSmall, PART_COLORS } from '../chart.ts'
 import {
   type Change,
@@ -16,7 +15,7 @@ import {
   showShare,
   showUnit,
 } from '../english.ts'
-import type { Html } from './layout.ts'
+import { currentIf, type Html, keyText } from './layout.ts'
 
 /** What a page shows: the numbers of a type or a counter, beside those of a type that counts the same hits in another way. */
 export interface Shown {
@@ -41,32 +40,29 @@ export function addressOf({ path, named, view }: Shown, change: Partial<View> & 
 /** What a link to a period changes. Months of a week would be one bar. */
 const ofPeriod = (period: View['period'], from = '', to = ''): Partial<View> => ({ period, from, to, by: '', page: 0 })
 
-const isCurrent = (is: boolean) => (is ? raw(' aria-current="true"') : '')
-
-/** Links to choose one of: their texts, and what they change of the view. */
+/** Links to choose one of: their texts, and what they change of the view. Nothing if there are none. */
 export function choices(
   shown: Shown,
   label: string,
   of: readonly (readonly [text: Html | string, change: Partial<View>, isCurrent: boolean])[],
-): Html {
-  const links = of.map(([text, change, is]) => html`<a href="${addressOf(shown, change)}"${isCurrent(is)}>${text}</a>`)
+): Html | '' {
+  if (of.length === 0) return ''
+  const links = of.map(([text, change, is]) => html`<a href="${addressOf(shown, change)}"${currentIf(is)}>${text}</a>`)
   return html`<nav class="choice" aria-label="${label}">${links}</nav>`
 }
 
-/** A change in words and in its color; both numbers are its title. @param more what follows the words */
-export const growth = (change: ShownChange, more = '') => raw(growthHtml(change, more))
-
 type ShownChange = Change & { until?: string | null; isNew?: boolean }
 
-/** The same as HTML: none of it is a text that somebody chose. */
-function growthHtml({ until, isNew, ...change }: ShownChange, more = ''): string {
+/** A change in words and in its color; both numbers are its title. Nothing in it needs to be escaped. @param more follows the words */
+export function growth({ until, isNew, ...change }: ShownChange, more = '') {
   const { compared, before } = change
-  if (compared === null || before === null) return '<i class="growth"></i>'
+  if (compared === null || before === null) return raw('<span class="growth"></span>')
   const text = isNew ? 'new' : showGrowth(change) || (compared > before ? `from ${showCount(before)}` : '')
   const end = until && (clockOf(until) === '00:00' ? 'the end of yesterday' : clockOf(until))
   const title = `${showCount(compared)} after ${showCount(before)}${end ? `, both up to ${end}` : ''}`
   const direction = text.startsWith('▲') ? ' up' : text.startsWith('▼') ? ' down' : ''
-  return `<i class="growth${direction}" title="${title}">${text}${text && more ? `<span class="against"> ${more}</span>` : ''}</i>`
+  const rest = text && more && `<span class="against"> ${more}</span>`
+  return raw(`<span class="growth${direction}" title="${title}">${text}${rest}</span>`)
 }
 
 /** A count with its unit, and the digits in bold, as HTML. @param of its texts are HTML, too */
@@ -88,17 +84,13 @@ export function numbersOf(shown: Shown, more: Html | '' = ''): Html {
     ...(show === 'also' || show === 'both' ? [withUnit(showCount(chart.also!.count), chart.also!.count, also!)] : []),
   ].join(', ')
   const [days, compared] = [showDays(chart.first, chart.last), show === 'also' ? chart.also! : chart]
-  const adjusted = (numbers.adjustments ?? []).map(({ at }) =>
-    chart.points.findLastIndex(({ start }) => new Date(start) <= at),
-  )
-  const drawn = { ...chart, show, adjusted: adjusted.filter((index) => index !== -1) }
   return html`${tiles(shown)}
 <section class="card" aria-labelledby="chart-days">
 <div class="row card-head"><h2 id="chart-days">${days}</h2> <span id="chart-sum">${sums}</span> ${growth(compared, against(chart))} ${show === 'also' ? '' : html`<span class="hint" id="pace">${paceText(shown)}</span>`}
 ${hasChoices ? countsChoice(shown) : ''}</div>
 <div class="chart" id="chart" role="img" aria-label="Chart of ${sums} by ${chart.by}, ${days}" data-units="${chart.points.length}">
-<svg aria-hidden="true" class="${show}">${drawChart(drawn)}</svg></div>
-${legend(shown, adjusted.length > 0)}
+<svg aria-hidden="true" class="${show}">${drawChart({ ...chart, show })}</svg></div>
+${legend(shown)}
 ${view.period === 'all' ? adjustedNote(numbers) : ''}
 ${hasChoices ? chartMenu(shown) : ''}
 <details id="table"><summary>Table</summary>
@@ -133,7 +125,7 @@ function whenText(...unit: Parameters<typeof showUnit>): string {
 }
 
 /** What the chart shows of the counts: in its head, and on a phone, which has no room there, in its menu. */
-function countsChoice(shown: Shown): Html {
+function countsChoice(shown: Shown): Html | '' {
   const { also, numbers } = shown
   const names: Partial<Record<View['show'], string>> = {
     '': 'Total',
@@ -155,7 +147,7 @@ function tiles(shown: Shown): Html {
       period === 'all' ? { count: total, compared: null, before: null } : figures[period]
     const figure = figureOf(numbers)
     const second = also && numbers.also && figureOf(numbers.also).count
-    return html`<a class="tile" href="${addressOf(shown, ofPeriod(period))}"${isCurrent(view.period === period)} id="tile-${name}"><span>${label}</span> <b>${showCount(figure.count)}</b> ${growth(figure)}${second === undefined ? '' : html` <small>${withUnit(showCount(second), second, also!)}</small>`}</a>`
+    return html`<a class="tile" href="${addressOf(shown, ofPeriod(period))}"${currentIf(view.period === period)} id="tile-${name}"><span>${label}</span> <b>${showCount(figure.count)}</b> ${growth(figure)}${second === undefined ? '' : html` <small>${withUnit(showCount(second), second, also!)}</small>`}</a>`
   }
   return html`<nav class="tiles" aria-label="Period">${Object.entries(TILES).map(tile)}${hasChoices ? otherDays(shown) : ''}</nav>`
 }
@@ -164,17 +156,12 @@ function tiles(shown: Shown): Html {
 function otherDays(shown: Shown): Html {
   const { view, named } = shown
   const names = Object.entries(OTHER_PERIODS) as [View['period'], string][]
-  const isAmong = view.period === 'custom' || view.period in OTHER_PERIODS
   const kept = { ...named, ...viewQuery({ ...view, ...ofPeriod('30d') }) }
-  const text =
-    view.period === 'custom' ? showDays(view.from, view.to) : names.find(([name]) => name === view.period)?.[1]
-  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${isCurrent(isAmong)}>${text ?? 'Other days'} ▾</button>
+  const links = names.map(([name, label]) => [label, ofPeriod(name), view.period === name] as const)
+  const chosen = view.period === 'custom' ? showDays(view.from, view.to) : links.find(([, , is]) => is)?.[0]
+  return html`<button type="button" class="tile other" id="other-days" popovertarget="days"${currentIf(chosen !== undefined)}>${chosen ?? 'Other days'} ▾</button>
 <div class="panel" id="days" popover>
-${choices(
-  shown,
-  'Other days',
-  names.map(([name, label]) => [label, ofPeriod(name), view.period === name]),
-)}
+${choices(shown, 'Other days', links)}
 <form class="row" action="${shown.path}">${hiddenFields(kept)}
 <label>From <input type="date" name="from" min="1975-01-01" required value="${view.from}"></label>
 <label>to <input type="date" name="to" min="1975-01-01" required value="${view.to}"></label>
@@ -188,43 +175,35 @@ export const hiddenFields = (fields: Record<string, string>) =>
 
 /** The units of the chart, and its file. */
 function chartMenu(shown: Shown): Html {
-  const { view, numbers } = shown
-  const { by } = numbers.chart
+  const { view } = shown
+  const { by } = shown.numbers.chart
   // One day or two have hours, all time and the longest periods have months.
   const isFixed =
     by === 'hour' || view.period === 'all' || (view.period === 'custom' && view.by === '' && by === 'month')
   const units = isFixed ? [] : (Object.entries(CHART_UNITS) as [View['by'], string][])
   const usual = view.period === '12m' ? 'month' : 'day'
-  const unit = units.find(([unit]) => unit === by)?.[1]
-  return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${unit ?? 'Chart'} ▾</button>
-<div class="panel" id="chart-menu" popover>${
-    unit === undefined
-      ? ''
-      : choices(
-          shown,
-          'Units of the chart',
-          units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by]),
-        )
-  }${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
+  const links = units.map(([unit, text]) => [text, { by: unit === usual ? '' : unit }, unit === by] as const)
+  const [name] = links.find(([, , is]) => is) ?? ['Chart']
+  return html`<button type="button" id="chart-options" class="quiet" popovertarget="chart-menu">${name} ▾</button>
+<div class="panel" id="chart-menu" popover>${choices(shown, 'Units of the chart', links)}${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
 }
 
 /** What is drawn, the parts of a stack from its foot on. */
-function legend(shown: Shown, isAdjusted: boolean): Html | '' {
+function legend(shown: Shown): Html | '' {
   const { type, also, numbers } = shown
   const show = shownCounts(shown)
-  const bar = 'M0 0h14v10H0z'
-  const entries: [sign: string, d: string, text: Html | string, fill?: string][] = []
-  if (show === 'both') entries.push(['bars', bar, type.unit], ['inside', bar, also!.unit])
-  const keys = show === 'keys' ? numbers.chart.keys! : []
-  for (const [nth, key] of keys.entries()) entries.push(['stack', bar, partName(type, key), PART_COLORS[nth]!])
-  if (isAdjusted) entries.push(['adjusted', 'M7 0v10', 'set or imported'])
-  if (entries.length === 0) return ''
-  return html`<ul class="row legend">${entries.map(([sign, d, text, fill]) => html`<li><svg width="14" height="10" class="${show}" aria-hidden="true"><path class="${sign}" d="${d}"${fill ? html` fill="${fill}"` : ''}/></svg>${text}</li>`)}</ul>`
+  const entry = (text: Html | string, sign: string, fill = '') =>
+    html`<li><svg width="14" height="10" class="${show}" aria-hidden="true"><path class="${sign}" d="M0 0h14v10H0z"${fill && html` fill="${fill}"`}/></svg>${text}</li>`
+  const entries =
+    show === 'both'
+      ? [entry(type.unit, 'bars'), entry(also!.unit, 'inside')]
+      : (show === 'keys' ? numbers.chart.keys! : []).map((key, nth) => entry(partName(type, key), '', PART_COLORS[nth]))
+  return entries.length === 0 ? '' : html`<ul class="row legend">${entries}</ul>`
 }
 
 /** A key that a chart shows apart; `null`: all others. */
 function partName(type: CounterType, key: string | null): Html | string {
-  return key === null ? `Other ${type.keys}` : html`<bdi>${visibleKey(key)}</bdi>`
+  return key === null ? `Other ${type.keys}` : keyText(key)
 }
 
 /** Why the chart of all time does not add up to the total. */
@@ -247,8 +226,8 @@ function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
 }
 
 /**
- * The units of the chart with their counts. The tip of the chart says the same: it is made from these rows. There may be a thousand:
- * they are written as plain strings, because templates within templates take a processor ten times as long.
+ * The units of the chart with their counts, from which the script makes its tip. There may be a thousand rows: they are plain strings,
+ * because templates within templates take ten times as long.
  */
 function table(shown: Shown): Html {
   const { type, also, numbers, hasChoices } = shown
@@ -271,8 +250,12 @@ function table(shown: Shown): Html {
     const more = texts.map((text, nth) => `<td class="number part-of"><b>${showCount(parts[nth]!)}</b>${text}</td>`)
     const name = showUnit(chart.by, days, start, asOf)
     const link = `<a href="${linked}from=${days[0]}&amp;to=${days[1]}">${name}</a>`
-    const before = change.before === null ? '–' : beforeText(shown, change.before, daysBefore!, start, isRunning)
-    return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growthHtml(change)}</td>` : ''}</tr>\n`
+    const when = whenText(chart.by, daysBefore, daysBefore[0] + start.slice(10), asOf)
+    const before =
+      change.before === null
+        ? '–'
+        : `${showCount(change.before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
+    return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
   })
   return html`<table>
 <thead><tr><th scope="col">${capitalized(chart.by)}</th>${head(capitalized(type.unit))}${names.map(head)}${numbers.also ? head(capitalized(also!.unit)) : ''}${hasBefore ? html`${head('Before')}${head('Change')}` : ''}</tr></thead>
@@ -286,17 +269,6 @@ const escaped = ({ unit, unitOne }: Unit): Unit => ({
   unitOne: unitOne && String(html`${unitOne}`),
 })
 
-function beforeText(
-  { numbers: { chart, asOf } }: Shown,
-  before: bigint,
-  days: readonly [string, string],
-  start: string,
-  isRunning: boolean,
-): string {
-  const when = whenText(chart.by, days, days[0] + start.slice(10), asOf)
-  return `${showCount(before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
-}
-
 /** The units of a chart that have begun, with their days, and what of them is compared. */
 function unitsOf(chart: TypeNumbers['chart']) {
   const { points, running, last } = chart
@@ -307,11 +279,9 @@ function unitsOf(chart: TypeNumbers['chart']) {
     const next = points[index + 1]?.start.slice(0, 10)
     const end = next === undefined ? last : dayAfter(next, -1)
     // Hours: the next one begins on the same day.
-    const days: [string, string] = end <= first ? [first, first] : [first, end]
-    const change = changeOf(chart, index)
-    const before = change.before === null ? null : dayBefore(first)
-    const daysBefore = before === null ? null : ([before, end <= first ? before : dayBefore(end)] as const)
-    return [{ point, days, isRunning: index === running, change, daysBefore }]
+    const days: [string, string] = [first, end < first ? first : end]
+    const daysBefore: [string, string] = [dayBefore(days[0]), dayBefore(days[1])]
+    return [{ point, days, daysBefore, isRunning: index === running, change: changeOf(chart, index) }]
   })
 }
 
@@ -342,12 +312,12 @@ function earlierDay({ first, beforeFirst }: TypeNumbers['chart']): (day: string)
 
 const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 
-/** The list of a type's counters. @param linkOf the address that a row opens; `null`: none */
+/** The list of a type's counters. @param linkOf the address that a row opens, if any */
 export function listOf(
   shown: Shown,
   list: TypeNumbers['list'],
   also: CounterType | undefined,
-  linkOf: (row: TypeNumbers['list']['counters'][number]) => { href: string; isForeign: boolean } | null,
+  linkOf: (row: TypeNumbers['list']['counters'][number]) => string | undefined,
 ): Html {
   const { type, view, hasChoices } = shown
   const { count: total, whole, until } = shown.numbers.chart
@@ -358,14 +328,10 @@ export function listOf(
   }
   const most = list.counters.reduce((most, { count }) => (count > most ? count : most), 1n)
   const rows = list.counters.map((row) => {
-    const link = linkOf(row)
-    const key = html`<bdi>${visibleKey(row.key)}</bdi>`
-    const cell =
-      link === null
-        ? html`<span>${key}</span>`
-        : html`<a class="whole" href="${link.href}"${link.isForeign ? raw(' rel="noreferrer"') : ''}>${key}</a>`
+    const [href, key] = [linkOf(row), keyText(row.key)]
+    const cell = href === undefined ? html`<span>${key}</span>` : html`<a class="whole" href="${href}">${key}</a>`
     const part = row.count <= 0n ? 0 : Number((row.count * 1_000n) / most) / 10
-    return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points ? drawSmall(row.points) : ''}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number wide">${showShare(row.count, total)}</td>${whole.days > 1 ? html`<td class="number wide">${showAverage(row.whole, whole.days)}</td>` : ''}<td class="number">${growth({ ...row, until })}</td></tr>\n`
+    return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points && drawSmall(row.points)}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number wide">${showShare(row.count, total)}</td>${whole.days > 1 ? html`<td class="number wide">${showAverage(row.whole, whole.days)}</td>` : ''}<td class="number">${growth({ ...row, until })}</td></tr>\n`
   })
   return html`<table class="ranking"><thead><tr><th scope="col"><span class="hidden">${capitalized(type.keys)}</span></th><th scope="col" class="number small-chart">Over time</th>${heading(capitalized(type.unit), 'count', '')}${also ? heading(capitalized(also.unit), 'also', 'also') : ''}<th scope="col" class="number wide">Share</th>${whole.days > 1 ? html`<th scope="col" class="number wide">A day</th>` : ''}${heading('Change', '', 'change')}</tr></thead><tbody id="top">
 ${rows}</tbody></table>`

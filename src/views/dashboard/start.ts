@@ -2,10 +2,9 @@ import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { StartNumbers } from '../../service/start-numbers.ts'
 import { withUnit } from '../../units.ts'
-import { visibleKey } from '../../visible-key.ts'
 import { drawSmall } from '../chart.ts'
 import { showChange, showCount, showToday, showUnit, showWeekday } from '../english.ts'
-import type { Html, Viewer } from './layout.ts'
+import { type Html, keyText, type Viewer } from './layout.ts'
 import { growth, noteOf } from './shown-numbers.ts'
 
 type Lead = NonNullable<StartNumbers['lead']>
@@ -53,7 +52,7 @@ function changes({ base }: Viewer, { type, rising, falling }: Lead, title: 'Risi
   const changed = title === 'Rising' ? rising : falling
   const rows = changed?.map(({ key, count, before, difference, isNew, points }) => {
     const href = `${base}/counter?${new URLSearchParams({ type: type.name, key })}`
-    return html`<tr><th scope="row"><a class="whole" href="${href}"><bdi>${visibleKey(key)}</bdi></a></th><td class="number small-chart">${drawSmall(points)}</td><td class="number count">${showCount(count)}</td><td class="number"><i class="growth ${difference > 0n ? 'up' : 'down'}" title="${showCount(count)} after ${showCount(before)}">${showChange(difference)}${isNew ? ' new' : ''}</i></td></tr>\n`
+    return html`<tr><th scope="row"><a class="whole" href="${href}">${keyText(key)}</a></th><td class="number small-chart">${drawSmall(points)}</td><td class="number count">${showCount(count)}</td><td class="number"><span class="growth ${difference > 0n ? 'up' : 'down'}" title="${showCount(count)} after ${showCount(before)}">${showChange(difference)}${isNew ? ' new' : ''}</span></td></tr>\n`
   })
   const none = rows ? 'None.' : `Too many ${type.keys} were counted in these days to compare them all.`
   return html`<section class="card">
@@ -70,7 +69,7 @@ function outlook({ base }: Viewer, { rows, asOf, timeZone }: StartNumbers, { typ
     ({ type: { name, title } }) => html`${open.length > 1 ? html`<span>${title}</span>` : ''}
 <nav class="choice" aria-label="${title}"><a href="${base}/stats/${name}">Public page</a><a href="${base}/stats/${name}.atom">Weekly feed</a></nav>`,
   )
-  if (best === null && round === null && open.length === 0) return ''
+  if (!best && !round && open.length === 0) return ''
   return html`<section class="card row" aria-label="Outlook">
 ${best && html`<span id="best"><b>Best day in a year${timeZone === 'UTC' ? '' : ', in UTC'}:</b> ${counted(best.count)} on ${showUnit('day', [best.day, best.day], '', asOf)}${best.isToday ? ', so far' : ''}</span>`}
 ${round && html`<span id="round"><b>${counted(round.count)}</b> in about ${round.days} ${round.days === 1 ? 'day' : 'days'} at this pace</span>`}

@@ -51,7 +51,7 @@ describe('The pages', () => {
     const shown = '/a\\u{202E}\\u{200B}\\u{9}b\\u{20}'
     expect(page).toContain(`<title>${shown} · Slotted Counter</title>`)
     expect(page).toContain(`<h1 class="key"><bdi>${shown}</bdi></h1>`)
-    expect(page).toContain(`<a href="https://example.com${key}" rel="noreferrer">https://example.com${shown}</a>`)
+    expect(page).toContain(`<a href="https://example.com${key}">https://example.com${shown}</a>`)
   })
 
   it('answer whatever their address says', async () => {

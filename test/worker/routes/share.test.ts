@@ -80,23 +80,17 @@ describe('What a page offers to share', () => {
     expect(previews).toHaveLength(2)
   })
 
-  it('is a panel that needs no script, of the prefix of the page, and in the page once something was chosen', async () => {
-    const page = await open('/?type=download&find=app-&period=7d')
-    const [button] = await findAll(page, '#share-button')
-    const [panel] = await findAll(page, '#share')
-    expect([button!.attributes.popovertarget, panel!.attributes]).toEqual([
-      'share',
-      expect.objectContaining({ popover: '' }),
-    ])
+  it('is opened and closed by a link, and is of the prefix of the page until something else is chosen', async () => {
+    const linkOn = async (page: string) => (await findAll(page, '[aria-label="Sharing"] a'))[0]!.attributes.href!
+    const start = await open('/?type=download&find=app-&period=7d')
+    expect(await findAll(start, '#share')).toEqual([])
+    const page = await open(await linkOn(start))
     expect((await snippetsOn(page)).number).toBe('<b data-total="app-" data-type="download">…</b>')
     const links = await findAll(page, '#share nav a')
     expect(links.map(({ text }) => text)).toEqual(['All files', 'app-', 'q"&/'])
     const chosen = await open(links[2]!.attributes.href!)
-    expect((await findAll(chosen, '#share'))[0]!.attributes.popover).toBeUndefined()
-    expect(await findAll(chosen, '#share-button')).toEqual([])
     // The period and the list stay, then and after closing.
-    const close = (await findAll(chosen, '#share .card-head > a'))[0]!
-    expect([close.text, close.attributes.href]).toEqual(['Close', '/?type=download&period=7d&find=app-'])
+    expect(await linkOn(chosen)).toBe('/?type=download&period=7d&find=app-')
     const fields = (await findAll(page, '#share form input')).map(({ attributes }) => attributes.name)
     expect(fields).toEqual(['type', 'period', 'find', 'share', 'of'])
   })

@@ -60,15 +60,10 @@ describe('The public page of a type', () => {
   it('has a title and a text for link previews', async () => {
     const page = await open()
     const meta = Object.fromEntries(
-      [...page.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, name, text]) => [name, text]),
+      [...page.matchAll(/<meta name="([^"]+)" content="([^"]*)">/g)].map(([, name, text]) => [name, text]),
     )
-    expect(meta).toMatchObject({
-      'og:site_name': 'Pages &amp; more',
-      'og:title': 'Views &lt;of&gt; pages · Pages &amp; more',
-      'og:description': '9 views in 30 days, 9 in all.',
-      description: '9 views in 30 days, 9 in all.',
-      'og:url': 'https://counter.test/stats/page_view',
-    })
+    expect(meta.description).toBe('9 views in 30 days, 9 in all.')
+    expect(page).toContain('<title>Views &lt;of&gt; pages · Pages &amp; more</title>')
   })
 
   it('says what is wrong, and is not cached, if its numbers cannot be read', async () => {
