@@ -222,11 +222,13 @@ function boundsIn(sql: string): { first: bigint; last: bigint } | null {
 /** Pending slots in order, and from when. Sorting them for every page would take longer than everything else. */
 const sorted = new WeakMap<ModelTables, { pages: Map<string, Slot[]>; of: string }>()
 
-const readPage: Answerer = (sql, args) => {
+/** How many rows a statement reads at most. */
+const limitOf = (sql: string) => Number(/LIMIT (\d+)$/.exec(sql)![1])
+
+const readPage: Answerer = (sql) => {
   const bounds = boundsIn(sql)
-  const limit = Number(args.at(-1))
-  const [, , id] = args
-  const slot = args.at(-2)
+  const limit = limitOf(sql)
+  const [, id, slot] = /s\.record_id = (\d+) AND s\.bucket = \d+ AND s\.slot > (\d+)/.exec(sql) ?? []
   return answers(false, bounds?.first ?? null, ({ costs, tables }) => {
     tables.traffic.runStatements++
     const key = bounds === null ? '' : String(bounds.first)
@@ -236,7 +238,7 @@ const readPage: Answerer = (sql, args) => {
       sorted.set(tables, known)
     }
     let pending = known.pages.get(key)
-    if (pending === undefined || args.length === 1) {
+    if (pending === undefined || id === undefined) {
       const [first, last] = bounds === null ? ['', '9'.repeat(DIGITS)] : [pad(bounds.first), pad(bounds.last)]
       pending = [...tables.slots.values()]
         .filter(({ count, id }) => count !== 0 && id >= first && id <= last)
@@ -244,7 +246,7 @@ const readPage: Answerer = (sql, args) => {
       known.pages.set(key, pending)
     }
     let from = 0
-    if (args.length > 1) {
+    if (id !== undefined) {
       const [afterId, afterSlot] = [pad(id), pad(slot)]
       let to = pending.length
       while (from < to) {
@@ -285,7 +287,7 @@ const readLease: Answerer = (sql) => {
     tables.traffic.runStatements++
     const row = {
       holder: String(holders.get(start)),
-      cursor_slot: null,
+      slot: null,
       last_run_at: null,
       caught_up_at: null,
       stopped_by: null,
@@ -303,10 +305,10 @@ const countPending: Answerer = () =>
     return { micros: costs.runStatement, result: () => ({ rows: [row], rowsAffected: 0 }) }
   })
 
-const readOld: Answerer = (_, args) =>
+const readOld: Answerer = (sql) =>
   answers(false, null, ({ costs, tables }) => {
     tables.traffic.runStatements++
-    const limit = Number(args.at(-1))
+    const limit = limitOf(sql)
     const rows: { packed: string }[] = []
     for (const { type, id, slot } of tables.slots.values()) {
       if (rows.length === limit) break

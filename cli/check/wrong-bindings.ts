@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { commandName } from '../command-name.ts'
-import type { Mistake } from './wrong-settings.ts'
+
+/** What is wrong, and where. */
+export interface Mistake {
+  path: readonly string[]
+  said: string
+}
 
 /** The paths that the Worker answers. All others are files. */
 export const OWN_PATHS = ['/hit', '/hit.gif', '/hit/*', '/d/*', '/badge/*', '/chart/*', '/v1/*', '/docs']

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig, SETTING_NAMES } from '../../src/config/config.ts'
 import type { FieldError } from '../../src/schemas.ts'
 import { readToml, type TomlFile, TomlSyntaxError } from './toml-lines.ts'
-import { type BoundResources, similarName, wrongBindings } from './wrong-bindings.ts'
+import { type BoundResources, type Mistake, similarName, wrongBindings } from './wrong-bindings.ts'
 
 /** Secrets are not in the file, so right ones take their place. */
 export const SECRETS = { DATABASE_URL: 'https://user:password@host.example', API_TOKEN: 'a-token-of-the-owner' }
@@ -40,12 +40,6 @@ export function wrongSettings(file: string, isMounted = false): string[] {
     if (!(error instanceof TomlSyntaxError)) throw error
     return [`${shown}:${error.line}: this is not TOML: ${error.message}`]
   }
-}
-
-/** What is wrong, and where. */
-export interface Mistake {
-  path: readonly string[]
-  said: string
 }
 
 function mistakesIn(file: string, { value }: TomlFile, isMounted: boolean): Mistake[] {

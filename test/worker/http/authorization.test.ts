@@ -34,7 +34,7 @@ const OF_ALL_TYPES = ['status', 'metrics', 'verify', 'rollUp', 'setup', 'makeTab
 
 const COUNTERS = {
   page_view: { record_type: 1, public: true },
-  invoice: { record_type: 9 },
+  invoice: { record_type: 9, redirect_to: '/files/' },
   secret: { record_type: 10 },
 }
 const operations = contracts()

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
 import { emptiedDatabase } from '../emptied-tables.ts'
+import { bePatient } from '../patience.ts'
 
 const SETTINGS = {
   COUNTERS: {
@@ -24,6 +25,7 @@ let visitors = 0
 beforeEach(() => {
   // No window ends during a test.
   stopClock()
+  bePatient()
   worker = new TestWorker(db.url, SETTINGS)
 })
 
