@@ -29,8 +29,8 @@ export interface View {
   sort: '' | 'also' | 'change'
   /** The page of the list, from 1; 0: only its first rows. */
   page: number
-  /** What the chart shows: the counts of the type, of the other type, or of both; or its counts by key, or added up. */
-  show: '' | 'also' | 'both' | 'keys' | 'cumulative'
+  /** What the chart shows: the counts of the type, of the other type, or of both; or its counts by key, added up, or by the keys' age. */
+  show: '' | 'also' | 'both' | 'keys' | 'cumulative' | 'age'
   /** What the page offers to share, if anything: a total, or the counter of a key. */
   share: '' | 'total' | 'key'
   /** The prefix of the total, which is empty for everything, or the key. */
@@ -58,7 +58,7 @@ export function viewOf(search: string): View {
     by: among('by', ...(Object.keys(CHART_UNITS) as ChartUnit[])) ?? '',
     sort: among('sort', 'also', 'change') ?? '',
     page: /^[1-9]$/.test(given('page')) ? Number(given('page')) : 0,
-    show: among('show', 'also', 'both', 'keys', 'cumulative') ?? '',
+    show: among('show', 'also', 'both', 'keys', 'cumulative', 'age') ?? '',
     share: among('share', 'total', 'key') ?? '',
     of: given('of'),
   }

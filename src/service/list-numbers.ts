@@ -18,6 +18,9 @@ const MAX_CHARTED = 100
 /** The most counters that are counted for the heading of the list. */
 const MAX_COUNTED = 1_000
 
+/** The most folders that are shown. */
+const MAX_FOLDERS = 10
+
 /** The most keys in which a search looks for a text, in the order of the keys. */
 export const MAX_SEARCHED = 10_000
 
@@ -61,10 +64,11 @@ export async function readList(list: List, reading: Promise<Shown>, listing: Pro
   const { sort, skip, rows: most } = asked
   const prefix = searchedPrefix(type, asked.find)
   const isCounted = !isPublic && (prefix === '' || type.prefixes.includes(prefix))
-  const [shown, found, of] = await Promise.all([
+  const [shown, found, of, folders] = await Promise.all([
     reading,
     listing,
     isCounted && countKeys(caller.db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
+    type.readings && !isPublic && prefix === '' ? readFolders(list) : [],
   ])
   const { searched, more, ranked } = found
   const order = sort !== '' || searched ? await sorted(list, found.counters, shown.spans) : null
@@ -80,7 +84,20 @@ export async function readList(list: List, reading: Promise<Shown>, listing: Pro
     more: more || all.length > skip + most,
     ranked,
     counters: rows,
+    folders,
   }
+}
+
+/** The counts of the period by folder, such as a release: the keys up to their last slash. None if there are too many keys. */
+async function readFolders(list: List) {
+  const { counters, more } = await findListed({ ...list, asked: { ...list.asked, sort: 'change' } })
+  const counts = new Map<string, bigint>()
+  for (const [nth, { count }] of (more ? [] : await countRows(list, counters)).entries()) {
+    const folder = /^.*\//s.exec(counters[nth]!.name)?.[0]
+    if (folder !== undefined) counts.set(folder, (counts.get(folder) ?? 0n) + count)
+  }
+  const sorted = [...counts].sort(([, a], [, b]) => descending(a, b))
+  return sorted.slice(0, MAX_FOLDERS).map(([key, count]) => ({ key, count }))
 }
 
 const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)

@@ -1,6 +1,7 @@
 import type { CounterType } from '../config/counter-types.ts'
 import { dayText } from '../counters/calendar.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
+import { readByAge } from '../counters/history/read-by-age.ts'
 import { readCounterHistory } from '../counters/history/read-history.ts'
 import { checkKeys, type SummedKeys } from '../counters/keys/prefix.ts'
 import { countIn, type Reading, readCounters } from '../counters/read/read-counters.ts'
@@ -42,9 +43,16 @@ export async function typeNumbers(source: Source, type: CounterType, types: read
   const shown = reading.then(({ own, other }) => {
     return { spans: own.history.compared.spans, first: firstUnit(source, own.history, other?.history) }
   })
-  const [{ of, own, other }, list] = await Promise.all([reading, readList(wantedList, shown, listing)])
+  const [{ of, own, other, ages }, list] = await Promise.all([reading, readList(wantedList, shown, listing)])
   const prefix = 'name' in of ? of.name : ''
-  return { ...shownNumbers(source, period, own, other), prefix: prefix || null, isOfType: isOfType(of), list }
+  const { chart, ...numbers } = shownNumbers(source, period, own, other)
+  return {
+    ...numbers,
+    chart: { ...chart, ...(ages.length > 0 && { ages }) },
+    prefix: prefix || null,
+    isOfType: isOfType(of),
+    list,
+  }
 }
 
 const isOfType = (of: SummedKeys) => 'name' in of && of.name === ''
@@ -63,12 +71,21 @@ async function readSums(
   const isSummed = ('name' in keys || !keys.more) && (await areFew(source, wanted, period))
   const of = isSummed ? wanted : { recordType, name: '' }
   const its = also && sameKeys(of, also)
-  const shown = source.asked.show === 'keys' ? await largestKeys(source, type, of, period) : []
-  const [own, other] = await Promise.all([
-    readSumNumbers(source, of, period, shown),
+  const { show = '' } = source.asked
+  const largest = show === 'keys' || show === 'age' ? await largestKeys(source, type, of, period) : []
+  const [own, other, byAge] = await Promise.all([
+    readSumNumbers(source, of, period, show === 'keys' ? largest : []),
     its && areFew(source, its, period).then((few) => (few ? readSumNumbers(source, its, period) : undefined)),
+    show === 'age' ? readByAge(source.caller.db, largest, source.now.getTime()) : [],
   ])
-  return { of, own, other }
+  const ages = byAge.flatMap((age, nth) => (age ? [{ key: largest[nth]!.name, counts: addedUp(age.counts) }] : []))
+  return { of, own, other, ages }
+}
+
+/** Each count with those before it. */
+function addedUp(counts: readonly bigint[]): bigint[] {
+  let sum = 0n
+  return counts.map((count) => (sum += count))
 }
 
 /** The keys with the highest counts in a period, of those that a page adds up. */

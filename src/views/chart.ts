@@ -57,9 +57,8 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
     (value) => value !== null,
   )
   const lines = gridLines(Math.min(...values, 0), Math.max(...values, 0))
-  const [least, most] = [lines[0]!, lines.at(-1)!]
-  const y = (value: number) => hundredths(TOP + ((most - value) / (most - least)) * (100 - TOP - BOTTOM))
-  const [zero, floor] = [y(0), y(least)]
+  const y = placeOf(lines)
+  const [zero, floor] = [y(0), y(lines[0]!)]
   const part = Math.min(BAR_PART, PART_OF_FEW * points.length)
   const all = (draw: (point: Point, index: number) => string) => points.map(draw).join('')
   // A unit is 1 wide, and the whole 100 high.
@@ -93,20 +92,49 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
     running !== null && now
       ? html`<rect class="now" fill="url(#hatch)" x="${percent(running + (1 - part) / 2)}" width="${percent(part)}" y="${Math.min(zero, y(now))}%" height="${hundredths(Math.abs(zero - y(now)))}%"/>`
       : ''
-  const grid = lines.map(
-    (line) => html`<line class="grid" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
-<text x="-8" y="${y(line)}%" dy="4" text-anchor="end">${showShort(line)}</text>`,
-  )
   const labels = axisLabels(points, by).map(
     ({ index, text, isWide }) =>
       html`<text${isWide ? html` class="wide"` : ''} x="${percent(index + 0.5)}" y="100%" dy="-5" text-anchor="middle">${text}</text>`,
   )
   return html`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0h2.5v6H0z"/></pattern>
 <rect class="band" y="${TOP}%" width="0" height="${hundredths(floor - TOP)}%"/>
-${grid}
+${gridOf(lines)}
 <svg width="100%" height="100%" viewBox="0 0 ${points.length} 100" preserveAspectRatio="none">${drawn}</svg>
 ${current}
 ${labels}`
+}
+
+/** Draws what counters have counted up to each day of their age, as lines over each other. */
+export function drawAges(ages: readonly (readonly bigint[])[]): Html {
+  const values = ages.map((counts) => counts.map(Number))
+  const days = Math.max(...values.map(({ length }) => length))
+  const lines = gridLines(Math.min(...values.flat()), Math.max(...values.flat()))
+  const y = placeOf(lines)
+  const drawn = values.map((counts, nth) => {
+    const points = counts.map((value, day) => `${day + 0.5} ${y(value)}`)
+    return html`<path class="line" stroke="${PART_COLORS[nth]}" d="M${points.join('L')}h.01"/>`
+  })
+  const labels = [0, 1, 2, 3]
+    .map((quarter) => Math.round((quarter * days) / 4))
+    .filter((day, nth, all) => all.indexOf(day) === nth)
+  return html`<rect class="band" y="${TOP}%" width="0" height="${100 - TOP - BOTTOM}%"/>
+${gridOf(lines)}
+<svg width="100%" height="100%" viewBox="0 0 ${days} 100" preserveAspectRatio="none">${drawn}</svg>
+${labels.map((day) => html`<text x="${hundredths(((day + 0.5) / days) * 100)}%" y="100%" dy="-5">Day ${day + 1}</text>`)}`
+}
+
+/** Finds the place of a value between the lowest and the highest line, in per cent of the height. */
+function placeOf(lines: readonly number[]): (value: number) => number {
+  const [least, most] = [lines[0]!, lines.at(-1)!]
+  return (value) => hundredths(TOP + ((most - value) / (most - least)) * (100 - TOP - BOTTOM))
+}
+
+function gridOf(lines: readonly number[]): Html[] {
+  const y = placeOf(lines)
+  return lines.map(
+    (line) => html`<line class="grid" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
+<text x="-8" y="${y(line)}%" dy="4" text-anchor="end">${showShort(line)}</text>`,
+  )
 }
 
 /** Each unit with what was counted from the first one on. */

@@ -43,6 +43,7 @@ ${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => count
 <p class="hint" id="list-message">${listMessage(list, view)}</p>
 ${pages(shown, list)}
 </section>
+${folders(shown, list)}
 <p class="hint" id="as-of">${view.find !== '' && numbers.isOfType ? 'Figures and chart are of all keys: too many were found to add them up. ' : ''}${noteOf(numbers)}</p>`
 }
 </main>`
@@ -87,6 +88,19 @@ function listMessage({ counters, more, ranked, searched }: TypeNumbers['list'], 
   if (!ranked) return 'Too many keys begin with this to rank them: they are in alphabetical order.'
   if (sort !== '' && more && !searched) return 'Sorted among the 1,000 with the highest counts.'
   return (page === MAX_PAGES && more ? 'The list ends here. Filter for others.' : '') + limit
+}
+
+/** The counts by folder, such as a release. */
+function folders(shown: Shown, { folders }: TypeNumbers['list']): Html | '' {
+  const rows = folders.map(
+    ({ key, count }) =>
+      html`<tr><th scope="row"><a href="${addressOf(shown, { find: key, page: 0 })}">${keyText(key)}</a></th><td class="number">${showCount(count)}</td></tr>\n`,
+  )
+  return folders.length === 0
+    ? ''
+    : html`<section class="card" aria-labelledby="folders-title"><h2 id="folders-title">By folder</h2>
+<table class="ranking"><tbody id="folders">
+${rows}</tbody></table></section>`
 }
 
 /** Links to more rows, and to all of them as a file. */

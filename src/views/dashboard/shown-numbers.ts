@@ -3,7 +3,7 @@ import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { CHART_UNITS, OTHER_PERIODS, TILES, type View, viewQuery } from '../../periods.ts'
 import type { CounterNumbers, TypeNumbers } from '../../service/page-numbers.ts'
 import { type Unit, withUnit } from '../../units.ts'
-import { cumulated, drawChart, drawSmall, PART_COLORS } from '../chart.ts'
+import { cumulated, drawAges, drawChart, drawSmall, PART_COLORS } from '../chart.ts'
 import {
   type Change,
   clockOf,
@@ -84,17 +84,21 @@ export function numbersOf(shown: Shown, more: Html | '' = ''): Html {
     ...(show === 'also' || show === 'both' ? [withUnit(showCount(chart.also!.count), chart.also!.count, also!)] : []),
   ].join(', ')
   const [days, compared] = [showDays(chart.first, chart.last), show === 'also' ? chart.also! : chart]
+  const ages = show === 'age' ? chart.ages! : null
+  const head = html`<h2 id="chart-days">${days}</h2> <span id="chart-sum">${sums}</span> ${growth(compared, against(chart))} ${show === 'also' ? '' : html`<span class="hint" id="pace">${paceText(shown)}</span>`}`
+  const about = ages ? `${capitalized(type.unit)} by age` : `Chart of ${sums} by ${chart.by}, ${days}`
+  const units = ages ? Math.max(...ages.map(({ counts }) => counts.length)) : chart.points.length
   return html`${tiles(shown)}
 <section class="card" aria-labelledby="chart-days">
-<div class="row card-head"><h2 id="chart-days">${days}</h2> <span id="chart-sum">${sums}</span> ${growth(compared, against(chart))} ${show === 'also' ? '' : html`<span class="hint" id="pace">${paceText(shown)}</span>`}
+<div class="row card-head">${ages ? html`<h2 id="chart-days">${about}</h2> <span class="hint">each from its first day (UTC), as of the last roll-up</span>` : head}
 ${hasChoices ? countsChoice(shown) : ''}</div>
-<div class="chart" id="chart" role="img" aria-label="Chart of ${sums} by ${chart.by}, ${days}" data-units="${chart.points.length}">
-<svg aria-hidden="true" class="${show}">${drawChart({ ...chart, show })}</svg></div>
+<div class="chart" id="chart" role="img" aria-label="${about}" data-units="${units}">
+<svg aria-hidden="true" class="${show}">${ages ? drawAges(ages.map(({ counts }) => counts)) : drawChart({ ...chart, show })}</svg></div>
 ${legend(shown)}
 ${view.period === 'all' ? adjustedNote(numbers) : ''}
 ${hasChoices ? chartMenu(shown) : ''}
 <details id="table"><summary>Table</summary>
-<div class="scroll" id="table-rows" tabindex="0" role="region" aria-label="Numbers of the chart">${table(shown)}</div>
+<div class="scroll" id="table-rows" tabindex="0" role="region" aria-label="Numbers of the chart">${ages ? ageTable(ages) : table(shown)}</div>
 </details>
 ${more}
 </section>`
@@ -102,7 +106,14 @@ ${more}
 
 /** What the chart shows: what was asked for, unless the page does not have it. */
 function shownCounts({ also, view: { show }, numbers: { chart } }: Shown): View['show'] {
-  const has = show === 'keys' ? chart.keys : show === 'also' || show === 'both' ? also && chart.also : true
+  const has =
+    show === 'keys'
+      ? chart.keys
+      : show === 'age'
+        ? chart.ages
+        : show === 'also' || show === 'both'
+          ? also && chart.also
+          : true
   return has ? show : ''
 }
 
@@ -131,6 +142,7 @@ function countsChoice(shown: Shown): Html | '' {
     '': 'Total',
     ...(numbers.adjustments === undefined && { keys: 'By key' }),
     cumulative: 'Cumulative',
+    ...(numbers.adjustments === undefined && { age: 'By age' }),
     ...(numbers.also && { also: also!.title, both: 'Both' }),
   }
   const of = (Object.entries(names) as [View['show'], string][]).map(([show, text]) => {
@@ -190,15 +202,34 @@ function chartMenu(shown: Shown): Html {
 
 /** What is drawn, the parts of a stack from its foot on. */
 function legend(shown: Shown): Html | '' {
-  const { type, also, numbers } = shown
+  const { type, also } = shown
   const show = shownCounts(shown)
   const entry = (text: Html | string, sign: string, fill = '') =>
     html`<li><svg width="14" height="10" class="${show}" aria-hidden="true"><path class="${sign}" d="M0 0h14v10H0z"${fill && html` fill="${fill}"`}/></svg>${text}</li>`
   const entries =
     show === 'both'
       ? [entry(type.unit, 'bars'), entry(also!.unit, 'inside')]
-      : (show === 'keys' ? numbers.chart.keys! : []).map((key, nth) => entry(partName(type, key), '', PART_COLORS[nth]))
+      : keysOf(shown).map((key, nth) => entry(partName(type, key), '', PART_COLORS[nth]))
   return entries.length === 0 ? '' : html`<ul class="row legend">${entries}</ul>`
+}
+
+/** The keys that the chart shows apart. */
+function keysOf(shown: Shown): (string | null)[] {
+  const { keys = [], ages = [] } = shown.numbers.chart
+  const show = shownCounts(shown)
+  return show === 'keys' ? keys : show === 'age' ? ages.map(({ key }) => key) : []
+}
+
+/** What each key had counted up to a day of its age. */
+function ageTable(ages: NonNullable<TypeNumbers['chart']['ages']>): Html {
+  const names = ages.map(({ key }) => keyText(key))
+  const days = Math.max(...ages.map(({ counts }) => counts.length))
+  const row = (_: unknown, day: number) =>
+    html`<tr><th scope="row">Day ${day + 1}</th>${ages.map(({ counts }, nth) => html`<td class="number part-of">${counts[day] === undefined ? '–' : html`<b>${showCount(counts[day])}</b>`}<span class="unit"> ${names[nth]}</span></td>`)}</tr>\n`
+  return html`<table>
+<thead><tr><th scope="col">Day</th>${names.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+<tbody>
+${Array.from({ length: days }, row)}</tbody></table>`
 }
 
 /** A key that a chart shows apart; `null`: all others. */
@@ -234,7 +265,7 @@ function table(shown: Shown): Html {
   const { chart, asOf } = numbers
   const show = shownCounts(shown)
   const units = unitsOf(numbers.chart)
-  const names = show === 'keys' ? chart.keys!.map((key) => partName(type, key)) : []
+  const names = keysOf(shown).map((key) => partName(type, key))
   const sums = cumulated(chart.points)
   if (show === 'cumulative') names.push('Cumulative')
   const head = (name: Html | string) => html`<th scope="col" class="number">${name}</th>`

@@ -145,7 +145,7 @@ it('The cumulative chart adds up from the first unit, in its table too', async (
 it('Each choice of the chart is a link, and what has no counts beside it shows the total', async () => {
   const page = await open('period=7d')
   const links = await findAll(page, '.card-head [aria-label="Counts in the chart"] a')
-  expect(links.map(({ text }) => text)).toEqual(['Total', 'By key', 'Cumulative', 'Visitors', 'Both'])
+  expect(links.map(({ text }) => text)).toEqual(['Total', 'By key', 'Cumulative', 'By age', 'Visitors', 'Both'])
   for (const { attributes, text } of links) {
     const next = await (await worker.fetch(attributes.href!, { headers })).text()
     expect(await texts(next, '.card-head [aria-label="Counts in the chart"] [aria-current]')).toEqual([text])
