@@ -46,8 +46,9 @@ export function siteOf(c: Context<AppEnv>): Site {
   return { base: basePathOf(c.env), site: isolate?.config.site ?? 'Slotted Counter' }
 }
 
+/** The address of a page below the base path, without the time zone that the script adds at its end. */
 function pathOf(c: Context<AppEnv>): string {
-  return c.req.path + new URL(c.req.url).search
+  return c.req.path + new URL(c.req.url).search.replace(/[?&]tz=[^&]*$/, '')
 }
 
 /** The types that a token may see. */

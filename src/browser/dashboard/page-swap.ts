@@ -116,7 +116,7 @@ async function load(isAsked: boolean): Promise<void> {
   if (isOld) say()
   isOld = false
   if (!isAsked && isInUse()) return
-  for (const id of ['state', 'problems']) {
+  for (const id of ['state', 'next', 'problems']) {
     const newer = page.getElementById(id)
     if (newer !== null) document.getElementById(id)?.replaceWith(newer)
   }
