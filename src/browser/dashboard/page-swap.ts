@@ -126,7 +126,6 @@ async function load(isAsked: boolean): Promise<void> {
   if (isAsked) byId('announcement').textContent = `${text('#chart-days')}: ${text('#chart-sum')}`
 }
 
-/** Marks the numbers as not up to date. */
 function markOld(): void {
   isOld = true
   const state = document.querySelector<HTMLElement>('#state')
