@@ -52,7 +52,6 @@ export function stats(app: HonoApp): void {
   })
 }
 
-/** Numbers that all visitors share for a while. */
 function keptNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const read = async () => {
     const now = new Date()

@@ -22,7 +22,6 @@ interface Chart {
   points: readonly Point[]
   /** The index of the unit that is not over. */
   running: number | null
-  /** Which counts it shows. */
   show?: View['show']
 }
 

@@ -13,7 +13,7 @@ import { viewOf, viewQuery } from '../periods.ts'
 import type { Problem } from '../service/problem.ts'
 import { readForAll } from '../service/read.ts'
 import { readStatus } from '../service/status.ts'
-import { includes, type Token } from '../tokens.ts'
+import { includes } from '../tokens.ts'
 import { bodyOf, type Html, headOf, type Site, signedIn, type Viewer } from './dashboard/layout.ts'
 import { type SignIn, signInPage, troubleMain, troublePage } from './dashboard/plain-pages.ts'
 import { clockOf } from './english.ts'
@@ -46,13 +46,9 @@ export function siteOf(c: Context<AppEnv>): Site {
   return { base: basePathOf(c.env), site: isolate?.config.site ?? 'Slotted Counter' }
 }
 
+/** The address of a page below the base path, without the time zone that the script adds at its end. */
 function pathOf(c: Context<AppEnv>): string {
-  return c.req.path + new URL(c.req.url).search
-}
-
-/** The types that a token may see. */
-export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
-  return [...c.get('isolate').config.types.values()].filter(({ name }) => types?.has(name) ?? true)
+  return c.req.path + new URL(c.req.url).search.replace(/[?&]tz=[^&]*$/, '')
 }
 
 /** What the signed-in user may see and do; `null` if nobody is signed in. */
@@ -60,10 +56,11 @@ export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
   const { find, by, sort, show, page, share, of, ...period } = viewQuery(viewOf(new URL(c.req.url).search))
+  const configured = [...c.get('isolate').config.types.values()]
   return {
     ...siteOf(c),
-    types: typesOf(c, token),
-    configured: [...c.get('isolate').config.types.values()],
+    types: configured.filter(({ name }) => token.types?.has(name) ?? true),
+    configured,
     ofAllTypes: token.types === null,
     mayChange: includes(token.scope, 'manage'),
     marked: isMarked(c),

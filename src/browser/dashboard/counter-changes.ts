@@ -13,7 +13,6 @@ const CHANGE_FIRST = 'What is counted under the old key afterwards is a new coun
 const ownKey = () => new URLSearchParams(location.search).get('key') ?? ''
 const type = () => byId('main').dataset.type!
 
-/** A counter in an answer of the API. */
 interface Counted {
   key: string
   /** All digits. */

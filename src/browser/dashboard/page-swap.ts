@@ -116,7 +116,7 @@ async function load(isAsked: boolean): Promise<void> {
   if (isOld) say()
   isOld = false
   if (!isAsked && isInUse()) return
-  for (const id of ['state', 'problems']) {
+  for (const id of ['state', 'next', 'problems']) {
     const newer = page.getElementById(id)
     if (newer !== null) document.getElementById(id)?.replaceWith(newer)
   }
@@ -126,7 +126,6 @@ async function load(isAsked: boolean): Promise<void> {
   if (isAsked) byId('announcement').textContent = `${text('#chart-days')}: ${text('#chart-sum')}`
 }
 
-/** Marks the numbers as not up to date. */
 function markOld(): void {
   isOld = true
   const state = document.querySelector<HTMLElement>('#state')

@@ -35,7 +35,6 @@ if (document.querySelector('main:is([data-zone], [data-page=trouble])') !== null
 }
 startChanges()
 
-/** Asks whether a hit from this browser counts. */
 async function check(form: HTMLFormElement): Promise<void> {
   const query = new URLSearchParams([...new FormData(form)] as [string, string][])
   // As the script that counts says it.

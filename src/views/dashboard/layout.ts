@@ -110,7 +110,7 @@ function stateText({ asOf, problems }: State): Html {
 
 function ownVisits({ base, marked, next }: Viewer): Html {
   return html`<form method="post" action="${base}/own-visits">
-<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="next" id="next" value="${next}">
 <input type="hidden" name="count" value="${marked ? 'yes' : 'no'}">
 <p>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</p>
 <button class="quiet">${marked ? 'Count this browser again' : 'Do not count this browser'}</button>

@@ -185,7 +185,6 @@ ${choices(shown, 'Other days', links)}
 export const hiddenFields = (fields: Record<string, string>) =>
   Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
 
-/** The units of the chart, and its file. */
 function chartMenu(shown: Shown): Html {
   const { view } = shown
   const { by } = shown.numbers.chart
@@ -294,7 +293,6 @@ function table(shown: Shown): Html {
 ${raw(rows.join(''))}</tbody></table>`
 }
 
-/** The texts of a unit as HTML. */
 const escaped = ({ unit, unitOne }: Unit): Unit => ({
   unit: String(html`${unit}`),
   unitOne: unitOne && String(html`${unitOne}`),
