@@ -280,7 +280,7 @@ async function openPages(worker: TestWorker): Promise<void> {
   }
   for (const find of ['', 'app-']) {
     const page = await worker.fetch(`/?type=release&show=keys&find=${find}`, { headers })
-    expect(await page.text()).toContain('class="stack"')
+    expect(await page.text()).toContain('class="keys"')
   }
   for (const path of [...paths, `/counter?type=page_view&key=/a&${days}`]) {
     expect(await (await worker.fetch(path, { headers })).text(), path).toContain('id="table"')
