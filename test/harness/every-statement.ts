@@ -92,7 +92,7 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', d.count IS NOT NULL, h.record_type, REPLACE(h.period_start, ' ', 'T'), h.range_lane) … h.range_lane > … ORDER BY":
     'all shards',
   'SELECT holder, cursor_record_type': 'list',
-  '(SELECT 0 AS nth, CAST(period_start AS CHAR) AS day': 'single shard',
+  '(SELECT 0 AS nth, CAST(period_start AS CHAR) AS day': '2 × single shard',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
     '3 × all shards',
   '(SELECT record_id FROM counters … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
