@@ -68,9 +68,9 @@ export function networkOf(address: string, of: keyof typeof WIDTHS): string | nu
   return ipv4 === 32 ? `${first}.${low & 255}` : `${first}.0/24`
 }
 
-/** Reads a network such as `203.0.113.0/24` or `2001:db8::/48`, or a single address; `null` if the text is neither. */
+/** Reads a network such as `203.0.113.0/24` or `2001:db8::/48`, or a single address; `null` if the text is neither, or nearly everybody. */
 export function parseNetwork(text: string): Network | null {
-  const [, written = '', length] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
+  const [, written = '', length] = /^([^/]*)(?:\/([89]|[1-9]\d{1,2}))?$/.exec(text) ?? []
   const address = parseAddress(written)
   if (address === null) return null
   // In ::ffff:0:0/96, which is IPv4 too, the bits are those of IPv6.

@@ -249,6 +249,10 @@ describe('DATABASE_URL', () => {
 })
 
 describe('API_TOKEN', () => {
+  it.each(['"a-token-of-the-owner"', "'a-token-of-the-owner'"])('must not have quotes around it: %s', (token) => {
+    expect(problems({ API_TOKEN: token })).toEqual([expect.stringMatching(/^API_TOKEN must not have quotes/)])
+  })
+
   it.each(['', ' ', 'a b', 'tab\t', 'line\n', 'größe', '\x7f'])('must not be %j', (token) => {
     expect(problems({ API_TOKEN: token })).toEqual([expect.stringMatching(/^API_TOKEN must be visible ASCII/)])
   })
@@ -333,7 +337,8 @@ describe.each(['BATCHES', 'DEAD_BATCHES'])('%s', (name) => {
 })
 
 /** What is said of a network that is none. */
-const NETWORK_RULE = 'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"'
+const NETWORK_RULE =
+  'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"; at least /8'
 
 describe('EXCLUDE.networks', () => {
   it('may be addresses and networks', () => {
@@ -348,9 +353,19 @@ describe('EXCLUDE.networks', () => {
   })
 
   it('are refused by their place in the list', () => {
-    const networks = ['203.0.113.7', '203.0.113.0/33', 'example.com', '2001:db8::/48', 7, '']
+    const networks = [
+      '203.0.113.7',
+      '203.0.113.0/33',
+      'example.com',
+      '2001:db8::/48',
+      7,
+      '',
+      '0.0.0.0/0',
+      '::/0',
+      '::/7',
+    ]
     expect(problems({ EXCLUDE: { networks } })).toEqual(
-      [1, 2, 4, 5].map((i) => `EXCLUDE.networks.${i} ${NETWORK_RULE}`),
+      [1, 2, 4, 5, 6, 7, 8].map((i) => `EXCLUDE.networks.${i} ${NETWORK_RULE}`),
     )
   })
 
