@@ -30,7 +30,7 @@ export function pagesOfFile() {
   const browser = chromiumOfFile(RESOLVED)
   const counter = counterOfFile({
     COUNTERS: {
-      page_view: { record_type: 1, ...ANY_ORIGIN, prefixes: [SITE] },
+      page_view: { record_type: 1, ...ANY_ORIGIN, prefixes: [SITE], new_keys_per_minute: 10_000 },
       download: { record_type: 2, ...ANY_ORIGIN, prefixes: [`${SITE}/app-`], redirect_to: '/files/' },
       with_programs: { record_type: 3, ...ANY_ORIGIN, public: false, count_automated: true },
     },
