@@ -25,10 +25,11 @@ interface Options extends BrowserContextOptions {
   before?: (tab: Page) => Promise<unknown>
 }
 
-/** A browser and a Worker for the tests of a file, and `open` for pages with the script. */
-export function pagesOfFile() {
+/** A browser and a Worker for the tests of a file, and `open` for pages with the script. @param settings further ones */
+export function pagesOfFile(settings = {}) {
   const browser = chromiumOfFile(RESOLVED)
   const counter = counterOfFile({
+    ...settings,
     COUNTERS: {
       page_view: { record_type: 1, ...ANY_ORIGIN, prefixes: [SITE], new_keys_per_minute: 10_000 },
       download: { record_type: 2, ...ANY_ORIGIN, prefixes: [`${SITE}/app-`], redirect_to: '/files/' },
@@ -59,7 +60,7 @@ export function pagesOfFile() {
     const asked: string[][] = []
     context.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url())
-      if (pathname === '/v1/shown') asked.push(searchParams.getAll('of'))
+      if (pathname.endsWith('/v1/shown')) asked.push(searchParams.getAll('of'))
     })
     const said = consoleOf(context)
     const tab = await context.newPage()

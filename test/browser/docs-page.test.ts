@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { chromiumOfFile, consoleOf } from './chromium.ts'
+import { expect, it } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
+import { expectNoViolations, watch } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
@@ -8,91 +9,72 @@ const counter = counterOfFile()
 /** Opens the page at /docs. */
 async function docs({ hash = '', ...options }: { hash?: string; javaScriptEnabled?: boolean } = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
-  const said = consoleOf(context)
-  const asked: string[] = []
-  context.on('request', (request) => asked.push(request.url()))
+  const violations = await watch(context, counter)
   const page = await context.newPage()
   await page.goto(`${counter.url}/docs${hash}`)
   const operations = () => page.locator('.operation:not([hidden]) > summary h3').allTextContents()
-  return { page, context, said, asked, operations }
+  return { page, context, violations, operations }
 }
 
-describe('The page at /docs', () => {
-  it('loads its script and nothing else, is a few screens long, and leads back to the dashboard', async () => {
-    const { page, said, asked, operations } = await docs()
-    await page.waitForLoadState('networkidle')
-    const script = await page.locator('script').evaluate((element: HTMLScriptElement) => element.src)
-    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([`${counter.url}/docs`, script])
-    expect(new URL(script).origin).toBe(counter.url)
-    const policy = (await fetch(`${counter.url}/docs`)).headers.get('Content-Security-Policy')
-    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'sha256-[^']+';(?!.*unsafe)/)
-    expect(await page.evaluate(() => getComputedStyle(document.querySelector('.operation')!).borderRadius)).toBe('8px')
-    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(6_000)
-    expect((await operations()).length).toBeGreaterThan(25)
-    // Its strict policy refuses nothing that it has.
-    expect(said).toEqual([])
-    await page.getByRole('link', { name: 'Dashboard' }).click()
-    await page.waitForURL(`${counter.url}/`)
-  })
+it('The documentation is a few screens long, and finds operations by any of their words, of which it opens the only one left', async () => {
+  const { page, violations, operations } = await docs()
+  await page.waitForLoadState()
+  expect(await page.evaluate(() => getComputedStyle(document.querySelector('.operation')!).borderRadius)).toBe('8px')
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(6_000)
+  const everything = await operations()
+  expect(everything.length).toBeGreaterThan(25)
+  const field = page.getByRole('searchbox', { name: 'Find an operation' })
+  await field.fill('  BADGE svg ')
+  const { length } = await operations()
+  expect(length > 1 && length < everything.length).toBe(true)
+  await expect.poll(() => page.textContent('#found')).toBe(`${length} operations`)
+  await field.fill('/v1/verify')
+  await expect.poll(operations).toHaveLength(1)
+  expect(await page.locator('.operation[open]').count()).toBe(1)
+  expect(await page.locator('.chapter:not([hidden])').count()).toBe(1)
+  await field.fill('nothing like this')
+  await expect.poll(() => page.textContent('#found')).toBe('No operations')
+  // A link leads to an operation that the filter hides.
+  await page.evaluate(() => location.assign('#increment'))
+  await page.locator('#increment').waitFor()
+  expect(await operations()).toEqual(everything)
+  await field.fill('idempotency')
+  await field.press('Enter')
+  await expect.poll(() => page.evaluate(() => document.activeElement!.tagName)).toBe('SUMMARY')
+  expectNoViolations(violations)
+})
 
-  it('finds operations by any of their words, and opens the only one left', async () => {
-    const { page, operations } = await docs()
-    const everything = await operations()
-    const field = page.getByRole('searchbox', { name: 'Find an operation' })
-    await field.fill('  BADGE svg ')
-    const { length } = await operations()
-    expect(length > 0 && length < everything.length).toBe(true)
-    await expect.poll(() => page.textContent('#found')).toBe(`${length} operation${length > 1 ? 's' : ''}`)
-    await field.fill('/v1/verify')
-    await expect.poll(operations).toHaveLength(1)
-    expect(await page.locator('.operation[open]').count()).toBe(1)
-    expect(await page.locator('.chapter:not([hidden])').count()).toBe(1)
-    await field.fill('nothing like this')
-    await expect.poll(() => page.textContent('#found')).toBe('No operations')
-    // A link leads to an operation that the filter hides.
-    await page.evaluate(() => location.assign('#increment'))
-    await page.locator('#increment').waitFor()
-    expect(await operations()).toEqual(everything)
-    await field.fill('idempotency')
-    await field.press('Enter')
-    await expect.poll(() => page.evaluate(() => document.activeElement!.tagName)).toBe('SUMMARY')
-  })
+it('The documentation opens the operation that a link names, with its heading in sight, copies its commands, and prints all', async () => {
+  const { page, context } = await docs({ hash: '#increment' })
+  await page.locator('#increment').waitFor()
+  expect(await page.locator('.operation[open]').count()).toBe(1)
+  const { height } = (await page.locator('#filter').boundingBox())!
+  // The browser scrolls with a later frame.
+  const top = async () => (await page.locator('.operation[open] > summary').boundingBox())!.y
+  await expect.poll(top).toBeLessThan(height + 40)
+  expect(await top()).toBeGreaterThanOrEqual(height - 1)
 
-  it('opens the operation that a link names, with its heading in sight, copies its commands, and prints all', async () => {
-    const { page, context } = await docs({ hash: '#increment' })
-    await page.locator('#increment').waitFor()
-    expect(await page.locator('.operation[open]').count()).toBe(1)
-    const { height } = (await page.locator('#filter').boundingBox())!
-    // The browser scrolls with a later frame.
-    const top = async () => (await page.locator('.operation[open] > summary').boundingBox())!.y
-    await expect.poll(top).toBeLessThan(height + 40)
-    expect(await top()).toBeGreaterThanOrEqual(height - 1)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: counter.url })
+  // It is said for 2 s only, so the page itself looks for it.
+  const said = page.waitForFunction(() => document.querySelector('#copied')?.textContent === 'Copied')
+  await page.locator('#increment').getByRole('button', { name: 'Copy: curl' }).first().click()
+  await said
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  expect(copied).toBe(await page.locator('#increment .curl').first().textContent())
 
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: counter.url })
-    // It is said for 2 s only, so the page itself looks for it.
-    const said = page.waitForFunction(() => document.querySelector('#copied')?.textContent === 'Copied')
-    await page.locator('#increment').getByRole('button', { name: 'Copy: curl' }).first().click()
-    await said
-    const copied = await page.evaluate(() => navigator.clipboard.readText())
-    expect(copied).toBe(await page.locator('#increment .curl').first().textContent())
-    expect(copied).toContain(`curl -i '${counter.url}/v1/counters/`)
+  const commands = page.locator('.operation .curl')
+  const hidden = () =>
+    commands.evaluateAll((all) => all.filter((each) => !each.checkVisibility({ contentVisibilityAuto: true })).length)
+  expect(await hidden()).toBeGreaterThan(25)
+  await page.emulateMedia({ media: 'print' })
+  // Browsers show hidden contents with the next frame.
+  await expect.poll(hidden).toBe(0)
+})
 
-    const commands = page.locator('.operation .curl')
-    const hidden = () =>
-      commands.evaluateAll((all) => all.filter((each) => !each.checkVisibility({ contentVisibilityAuto: true })).length)
-    expect(await hidden()).toBeGreaterThan(25)
-    await page.emulateMedia({ media: 'print' })
-    // Browsers show hidden contents with the next frame.
-    await expect.poll(hidden).toBe(0)
-  })
-
-  it('opens an operation that a link names without scripts too', async () => {
-    const { page } = await docs({ hash: '#increment', javaScriptEnabled: false })
-    await page.keyboard.press('Tab')
-    await expect.poll(() => page.locator(':focus').isVisible()).toBe(true)
-    expect(await page.locator('#filter').isVisible()).toBe(false)
-    const example = page.locator('#increment details', { hasText: 'with an idempotency key' })
-    await example.locator('summary').click()
-    await example.locator('.curl').waitFor()
-  })
+it('The documentation opens an operation that a link names without scripts too', async () => {
+  const { page } = await docs({ hash: '#increment', javaScriptEnabled: false })
+  expect(await page.locator('#filter').isVisible()).toBe(false)
+  const example = page.locator('#increment details', { hasText: 'with an idempotency key' })
+  await example.locator('summary').click()
+  await example.locator('.curl').waitFor()
 })
