@@ -61,60 +61,40 @@ describe('A fragment', () => {
   })
 })
 
-/** Bytes of the longest key. */
-const MAX_KEY = 512
-const oneOf = (words: string) => fc.constantFrom(...words.split(' '))
-/** A part of a path as people or programs write it: raw, escaped in any way, or wrong. */
+/** Parts of paths and queries as people and programs write them: raw, escaped in any way, or wrong. */
+const PARTS =
+  'a-1 ~ . / ? & ; = + @ : \' " < %20 é ü 日本語 हिन्दी ไทย العربية 😀 👩‍👩‍👧 e\u0301 e%CC%81 caf%C3%A9 ;jsessionid=A1 %3bSID=2 \u202e %2F %2f ' +
+  '%3F %23 %26 %2B %25 %2541 %00 %0A %7f %c2%80 %E9 %C3 %C0%AF %ED%A0%80 % %4 %zz'
 const part = fc.oneof(
-  { weight: 4, arbitrary: fc.stringMatching(/^[a-z0-9._~-]{1,12}$/) },
-  oneOf(
-    'é ü 日本語 हिन्दी ไทย العربية 😀 👩‍👩‍👧 e\u0301 e%CC%81 ;jsessionid=A1 %3bSID=2 \u202e + & ; = @ : \' " < | %20',
-  ),
-  oneOf('%2F %2f %3F %23 %25 %2541 %00 %0A %7f %c2%80 %E9 %C3 %C0%AF %ED%A0%80 % %4 %zz'),
-  fc.tuple(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }), fc.boolean()).map(([text, inCapitals]) => {
-    const escaped = Buffer.from(text).toString('hex').replace(/../g, '%$&')
-    return inCapitals ? escaped.toUpperCase() : escaped
-  }),
+  { weight: 4, arbitrary: fc.constantFrom(...PARTS.split(' ')) },
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }).filter((text) => !/[\\|]/.test(text)),
 )
-const path = fc
-  .array(
-    fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
-    { minLength: 1, maxLength: 12 },
-  )
-  .map((names) => new URL(`http://site${names.map((name) => `/${name.replace(/[?#\\]/g, '')}`).join('')}`).pathname)
-  // Chromium escapes it, Node.js does not.
-  .map((pathname) => pathname.replaceAll('|', '%7C'))
-  // Two slashes in front are a host.
-  .filter((pathname) => !pathname.startsWith('//'))
-/** A query of a canonical link. */
-const query = fc
-  .array(oneOf('id=7 q=caf%C3%A9 q=é e=e%cc%81 a=1%262 b=%2B+ c=/?%2f%3F d;sid=3 % %e9=%23'), {
-    minLength: 1,
-    maxLength: 3,
-  })
-  .map((parts) => new URL(`http://site/?${parts.join('&')}`).search)
-/** A page: its path, and the query of its canonical link if it has one. */
+/** The path and the query of pages whose keys are not too long. A page with a query has a canonical link. */
 const page = fc
-  .tuple(path, fc.option(query, { nil: '', freq: 2 }))
-  .map((parts) => parts.join(''))
-  .filter((whole) => Buffer.byteLength(pageKey(whole)) <= MAX_KEY)
-const longPage = fc.integer({ min: 1, max: 170 }).map((length) => encodeURI(`/${'長'.repeat(length)}`))
+  .array(part, { minLength: 1, maxLength: 40 })
+  .map((parts) => new URL(`http://site/-${parts.join('')}`))
+  .map(({ pathname, search }) => pathname + search)
+  .filter((page) => Buffer.byteLength(pageKey(page)) <= 512)
 
 it('One key is counted and shown for each of 500 pages, however their paths are written', async () => {
-  const sample = fc.sample(fc.oneof({ weight: 9, arbitrary: page }, longPage), { numRuns: 500, seed: 35 })
-  const paths = [...new Set(sample)]
+  const paths = [...new Set(fc.sample(page, { numRuns: 500, seed: 35 }))]
+  const nameOf = (path: string) => `page_view ${pageKey(path)}`
   const { tab } = await open('<link rel="canonical"><main></main>')
-  await tab.evaluate((paths) => {
-    for (const path of paths) {
-      history.pushState(null, '', path)
-      const link = document.querySelector('[rel=canonical]')!
-      if (path.includes('?')) link.setAttribute('href', path)
-      else link.removeAttribute('href')
-    }
-  }, paths)
-  const counts: Record<string, number> = {}
-  for (const key of ['/page', ...paths.map(pageKey)]) counts[key] = (counts[key] ?? 0) + 1
-  await counter.has(Object.fromEntries(Object.entries(counts).map(([key, count]) => [`page_view ${key}`, count])), tab)
+  const counts: Record<string, number> = { 'page_view /page': 1 }
+  for (let first = 0; first < paths.length; first += 50) {
+    const some = paths.slice(first, first + 50)
+    await tab.evaluate((paths) => {
+      for (const path of paths) {
+        history.pushState(null, '', path)
+        const link = document.querySelector('[rel=canonical]')!
+        if (path.includes('?')) link.setAttribute('href', path)
+        else link.removeAttribute('href')
+      }
+    }, some)
+    for (const name of some.map(nameOf)) counts[name] = (counts[name] ?? 0) + 1
+    await counter.reaches(counts)
+  }
+  await counter.has(counts, tab)
   // The last page by its address, and each by its path and by its key.
   const names = ['', ...paths.flatMap((path) => [path, pageKey(path)])]
   await tab.evaluate((names) => {
@@ -124,6 +104,6 @@ it('One key is counted and shown for each of 500 pages, however their paths are 
       document.querySelector('main')!.append(element)
     }
   }, names)
-  const shown = names.map((name) => String(counts[pageKey(name || paths.at(-1)!)]))
+  const shown = names.map((name) => String(counts[nameOf(name || paths.at(-1)!)]))
   await expect.poll(() => tab.locator('b').allTextContents()).toEqual(shown)
 })
