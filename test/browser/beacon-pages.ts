@@ -6,7 +6,7 @@ import { startServer } from './test-site.ts'
 
 /** With a name, a site is not the counter's own, and counts without data-local. */
 export const SITE = 'blog.example'
-export const RESOLVED = { args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] }
+export const RESOLVED = ['--host-resolver-rules=MAP *.example 127.0.0.1']
 const ANY_ORIGIN = { public: true, allowed_origins: ['*'] }
 
 /** What differs when a page with the script is opened. */

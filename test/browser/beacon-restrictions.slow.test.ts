@@ -79,7 +79,7 @@ describe('The script throws nothing into a page', () => {
 })
 
 it('A browser that a program drives says so with each hit, which counts only if the type says so', async () => {
-  const driven = await launchChromium({ automated: true, ...RESOLVED })
+  const driven = await launchChromium(RESOLVED, true)
   onTestFinished(() => driven.close())
   for (const [type, automated, outcome] of [
     ['page_view', 1, 'ignored; reason=automated'],

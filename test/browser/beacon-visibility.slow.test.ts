@@ -1,8 +1,9 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, it, onTestFinished } from 'vitest'
-import { ServerProcess } from '../../local/processes/server-process.ts'
-import { openWindow } from './background-tabs.ts'
+import { PROJECT } from '../../local/project-root.ts'
 import { CHROMIUM_ARGUMENTS, chromiumOfFile, SETTLE_MS } from './chromium.ts'
 import { counterOfFile } from './shipped-worker.ts'
 import { startProxy, startSite } from './test-site.ts'
@@ -11,21 +12,19 @@ const browser = chromiumOfFile()
 const counter = counterOfFile()
 const tagOf = ({ url }: { url: string }) => `<!doctype html><script defer src="${url}/slotted.js" data-local></script>`
 
-/** Starts Chromium without Playwright, because it does not prerender under Playwright. */
-async function chromiumAlone(url: string): Promise<void> {
-  const directory = await mkdtemp(join(inject('scratch'), 'chromium-'))
-  const process = await ServerProcess.start({
-    name: 'chromium',
-    command: inject('chromium'),
-    args: ['--headless', ...CHROMIUM_ARGUMENTS, '--no-first-run', `--user-data-dir=${directory}`, url],
-    records: directory,
-    marker: directory,
-    output: 'pipe',
-    graceMs: 5_000,
-  })
-  process.stdout?.resume()
-  process.stderr?.resume()
-  onTestFinished(() => process.stop())
+/** Opens a window with real tabs. Playwright emulates the focus of pages that it attaches to, which makes all of them visible. */
+async function openWindow() {
+  const session = await browser.newBrowserCDPSession()
+  const { browserContextId } = await session.send('Target.createBrowserContext')
+  onTestFinished(async () => void (await session.send('Target.disposeBrowserContext', { browserContextId })))
+  return async (url: string, background = false) => {
+    const { targetId } = await session.send('Target.createTarget', { url, browserContextId, background })
+    const title = async () => {
+      const { targetInfos } = await session.send('Target.getTargets')
+      return targetInfos.find((target) => target.targetId === targetId)?.title
+    }
+    return { show: () => session.send('Target.activateTarget', { targetId }), title }
+  }
 }
 
 it('a background tab counts once, when it is shown, and pages that it left unseen do not count', async () => {
@@ -47,9 +46,9 @@ it('a background tab counts once, when it is shown, and pages that it left unsee
       setTimeout(() => { settled = ' settled'; tell() }, ${SETTLE_MS})
     }`),
   })
-  const window = await openWindow(browser)
-  const front = await window.open(`${site.url}/front`)
-  const background = await window.open(`${site.url}/passing`, { background: true })
+  const openTab = await openWindow()
+  const front = await openTab(`${site.url}/front`)
+  const background = await openTab(`${site.url}/passing`, true)
   const reaches = (state: string) => expect.poll(() => background.title()).toBe(`/section settled ${state}`)
   await reaches('hidden')
   await counter.has({ 'page_view /front': 1 })
@@ -89,7 +88,15 @@ it('a prerendered page counts when the visitor opens it, and not before', async 
       </script>`,
     },
   })
-  await chromiumAlone(`${site.url}/first`)
+  // Without Playwright, under which Chromium does not prerender.
+  const directory = await mkdtemp(join(inject('scratch'), 'chromium-'))
+  const args = ['--headless', ...CHROMIUM_ARGUMENTS, '--no-first-run', `--user-data-dir=${directory}`]
+  const chromium = fork(
+    join(PROJECT, 'local/processes/stop-with-parent.ts'),
+    ['5000', inject('chromium'), ...args, `${site.url}/first`],
+    { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+  )
+  onTestFinished(async () => void (chromium.kill() && (await once(chromium, 'exit'))))
   await expect.poll(() => said).toEqual(['/healthz?prerendering=true', '/healthz?settled'])
   await counter.has({ 'page_view /first': 1 })
   go(undefined)

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { visibleKey } from '../../src/visible-key.ts'
 import { audit } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, expectNoViolations, sessionOfFile, shows, watchedPage } from './open-dashboard.ts'
+import { counterUrl, sessionOfFile, shows, watchedPage } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
 // A chain, with a type in it whose keys are not those of pages.
@@ -19,13 +19,9 @@ const browser = chromiumOfFile()
 const counter = counterOfFile({ COUNTERS })
 const session = sessionOfFile(browser, counter)
 let page: Page
-/** What Chromium says of answers that a test provokes. */
-let provoked: RegExp
+let provokes: (answers: RegExp) => void
 beforeEach(async () => {
-  provoked = /^$/
-  const watched = await watchedPage(browser, counter, { timezoneId: 'UTC', storageState: session })
-  page = watched.page
-  onTestFinished(() => expectNoViolations(watched.violations, provoked))
+  ;({ page, provokes } = await watchedPage(browser, counter, { timezoneId: 'UTC', storageState: session }))
 })
 
 const dialog = () => page.getByRole('dialog')
@@ -85,7 +81,7 @@ it.each<[string, number, boolean, RegExp]>([
 ])('Renaming %s', async (_, times, isCommitted, says) => {
   await count('/r/lost', 5, 4, 3)
   await open('page_view', '/r/lost')
-  provoked = /ERR_FAILED/
+  provokes(/ERR_FAILED/)
   const lose: Parameters<Page['route']>[1] = async (route) => {
     if (isCommitted) await route.fetch()
     await route.abort()
@@ -150,7 +146,7 @@ it('A wrong key is told beside the field before anything is asked, with a button
 it('A key that somebody took, or deleted, between question and answer is told too', async () => {
   await count('/w/a', 3, 2, 1)
   await open('page_view', '/w/a')
-  provoked = /409|404/
+  provokes(/409|404/)
   await ask('Rename …', '/w/taken')
   await dialog().waitFor()
   await count('/w/taken', 1, 0, 0)

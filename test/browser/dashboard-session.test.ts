@@ -1,7 +1,7 @@
 import type { BrowserContext } from 'playwright-core'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { charted, counterUrl, openMenu, period, signedIn, typeToken } from './open-dashboard.ts'
+import { charted, counterUrl, period, signedIn, typeToken } from './open-dashboard.ts'
 import { counterOfFile, TOKEN } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
@@ -30,9 +30,9 @@ it('Signing in opens the requested page; the mark of a browser that is not count
   await page.keyboard.press('Enter')
   await page.waitForSelector('main[data-page=counter]')
   expect([page.url(), await page.textContent('h1'), await status()]).toEqual([wanted, '/a b?c=d&e#f', 200])
-  await openMenu(page)
+  await page.getByRole('button', { name: 'Menu' }).click()
   await page.getByRole('button', { name: 'Do not count this browser' }).click()
-  await openMenu(page)
+  await page.getByRole('button', { name: 'Menu' }).click()
   await page.getByRole('button', { name: 'Count this browser again' }).waitFor()
   expect(page.url()).toBe(wanted)
   await page.getByRole('button', { name: 'Sign out' }).click()

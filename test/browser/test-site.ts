@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
 
-/** A page of a site: its HTML and extra response headers. */
 export interface Page {
   html: string
   headers?: Record<string, string>
@@ -56,20 +55,17 @@ export function startProxy(
 ): Promise<Site> {
   return startServer(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request
-    if (held !== undefined && url.startsWith('/hit')) {
-      await held
-      if (request.socket.destroyed) return
+    if (url.startsWith('/hit')) await held
+    if (request.socket.destroyed) return
+    const kept = new Headers()
+    for (const name of ['origin', 'referer', 'user-agent', 'sec-purpose']) {
+      if (headers[name] !== undefined) kept.set(name, String(headers[name]))
     }
-    const kept = ['origin', 'referer', 'user-agent', 'sec-purpose'].flatMap((name) => {
-      const value = headers[name]
-      return typeof value === 'string' ? [[name, value] as [string, string]] : []
-    })
     const answer = await fetch(target + url, { method, headers: kept })
     const body = new Uint8Array(await answer.arrayBuffer())
     if ((await answered(request)) === 'drop') return void request.socket.destroy()
-    const passed = [...answer.headers].filter(
-      ([name]) => !/^(content-encoding|content-length|transfer-encoding)$/.test(name),
-    )
-    response.writeHead(answer.status, passed.flat()).end(body)
+    const passed = new Headers(answer.headers)
+    for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) passed.delete(name)
+    response.writeHead(answer.status, [...passed].flat()).end(body)
   })
 }
