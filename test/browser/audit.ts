@@ -1,15 +1,12 @@
-import axe, { type RunOnly } from 'axe-core'
-import type { BrowserContext, Page } from 'playwright-core'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
 import type { Chromium } from './chromium.ts'
 import type { Session } from './open-dashboard.ts'
 
 /** All rules of WCAG 2.2 A and AA, best practices, and what axe-core still tries out. */
-const ALL_RULES: RunOnly = {
-  type: 'tag',
-  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental'],
-}
+const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental']
 /** Those of them that look at colors. */
-const COLOR_RULES: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
+const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
 /** In CSS pixels, from a narrow phone (WCAG 1.4.10) on; 640 is a laptop at 200 %. Nothing may scroll sideways at any of them. */
 const WIDTHS = [320, 390, 640, 768, 1280, 1920]
@@ -21,15 +18,12 @@ const AUDITS = [
 ] as const
 
 /** A context for pages to audit. */
-export function auditedContext(browser: Chromium, storageState?: Session): Promise<BrowserContext> {
-  const viewport = { width: 1280, height: 800 }
-  return browser.newContext({ locale: 'en-GB', viewport, ...(storageState && { storageState }) })
-}
+export const auditedContext = (browser: Chromium, storageState?: Session) =>
+  browser.newContext({ locale: 'en-GB', ...(storageState && { storageState }) })
 
-/** Finds what is wrong with a page as it is now: what axe-core finds, and what is wider than the page. The page keeps its state. */
+/** Finds what is wrong with a page as it is now: what axe-core finds, and what is wider than the page. */
 export async function audit(page: Page): Promise<string[]> {
   const found: string[] = []
-  const before = page.viewportSize()!
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 })
     await settled(page)
@@ -41,13 +35,11 @@ export async function audit(page: Page): Promise<string[]> {
     await settled(page)
     found.push(...(await violations(page, rules)).map((line) => `${width} px, ${colorScheme}: ${line}`))
   }
-  await page.emulateMedia({ colorScheme: null })
-  await page.setViewportSize(before)
   return found
 }
 
 /** What axe-core finds, as a line for each element. */
-async function violations(page: Page, rules: RunOnly): Promise<string[]> {
+async function violations(page: Page, rules: string[]): Promise<string[]> {
   // A script tag would need the page's policy to allow it.
   await page.evaluate(axe.source)
   return page.evaluate(async (runOnly) => {

@@ -10,7 +10,7 @@ export const RESOLVED = ['--host-resolver-rules=MAP *.example 127.0.0.1']
 const ANY_ORIGIN = { public: true, allowed_origins: ['*'] }
 
 /** What differs when a page with the script is opened. */
-interface Options extends BrowserContextOptions {
+interface Options {
   host?: string
   path?: string
   headers?: Record<string, string>
@@ -21,6 +21,7 @@ interface Options extends BrowserContextOptions {
   tag?: string
   /** What takes the place of the tag. */
   script?: string
+  context?: BrowserContextOptions
   /** Called before the page is loaded. */
   before?: (tab: Page) => Promise<unknown>
 }
@@ -39,24 +40,15 @@ export function pagesOfFile(settings = {}) {
   afterEach(() => counter.clear())
   /** Opens a page. Returns the tab, what it says on the console, and the names in each request for counts. */
   async function open(body = '', options: Options = {}) {
-    const {
-      host = SITE,
-      path = '/page',
-      headers,
-      from = counter.url,
-      tag = '',
-      by = browser,
-      before,
-      ...others
-    } = options
-    const { script = `<script defer src="${from}/slotted.js" ${tag}></script>`, ...rest } = others
-    const html = script.startsWith('<svg')
-      ? script
-      : `<!doctype html><title>A page</title><link rel="icon" href="data:,">${script}${body}`
+    const { host = SITE, path = '/page', headers, from = counter.url, tag = '', by = browser, before } = options
+    const { script = `<script defer src="${from}/slotted.js" ${tag}></script>`, context: more = {} } = options
+    const isSvg = script.startsWith('<svg')
+    const html = `<!doctype html><title>A page</title><link rel="icon" href="data:,">${script}${body}`
     const site = await startServer((_, response) => {
-      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(html)
+      const type = isSvg ? 'image/svg+xml' : 'text/html; charset=utf-8'
+      response.writeHead(200, { 'Content-Type': type, ...headers }).end(isSvg ? script : html)
     })
-    const context = await by.newContext(rest)
+    const context = await by.newContext(more)
     const asked: string[][] = []
     context.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url())
@@ -73,15 +65,11 @@ export function pagesOfFile(settings = {}) {
 
 /** Calls the function of the script, and keeps the page busy for some milliseconds after that. */
 export const call = (tab: Page, what: string[] = [], busyMs = 0) =>
-  tab.evaluate(
-    ([what, busyMs]) => {
-      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
-      const called = slottedCounter(...what)
-      for (const end = Date.now() + busyMs; Date.now() < end; );
-      return busyMs === 0 ? called : undefined
-    },
-    [what, busyMs] as const,
-  )
+  tab.evaluate(`{
+    const called = slottedCounter(...${JSON.stringify(what)})
+    for (const end = Date.now() + ${busyMs}; Date.now() < end; );
+    ${busyMs} === 0 ? called : undefined
+  }`)
 
 /** Waits until an element shows a text. */
 export const shows = (tab: Page, selector: string, text: string) =>

@@ -94,7 +94,7 @@ it.each<[string, number, boolean, RegExp]>([
   expect(await countsOf(to)).toEqual([isCommitted ? '5 4 3' : '0 0 0'])
 })
 
-it('Setting says beside the field which numbers it takes, and what was done until the page is left', async () => {
+it('Setting says beside the field which numbers it takes, and what was done', async () => {
   await counter.add('download', 'n.zip', 41)
   await open('download', 'n.zip')
   const field = page.getByLabel('Set to')
@@ -102,18 +102,14 @@ it('Setting says beside the field which numbers it takes, and what was done unti
     await field.fill(wrong)
     await button('Set …').click()
     expect(await page.textContent('#change-message'), wrong).toMatch(/^A whole number.* 9,007,199,254,740,991\.$/)
-    expect(await dialog().isVisible()).toBe(false)
   }
+  expect(await dialog().isVisible()).toBe(false)
   await field.fill('-9,007,199,254,740,991')
   expect(await page.textContent('#change-message')).toBe('')
   await button('Set …').click()
   await confirm('Set to')
   await done(/^Set to −?-?9,007,199,254,740,991\.$/)
-  await shows(page, '#tile-all b', /^−?-?9,007,199,254,740,991$/)
   expect(await audit(page)).toEqual([])
-  await page.reload()
-  await page.waitForSelector('main[data-page=counter]')
-  expect(await page.textContent('#message')).toBe('')
 })
 
 it('A wrong key is told beside the field before anything is asked, with a button for what is possible', async () => {
@@ -143,35 +139,14 @@ it('A wrong key is told beside the field before anything is asked, with a button
   expect(await countsOf('/team', '/contact')).toEqual(['0 0 0', '33 22 11'])
 })
 
-it('A key that somebody took, or deleted, between question and answer is told too', async () => {
+it('A key that somebody took between question and answer is told too', async () => {
   await count('/w/a', 3, 2, 1)
   await open('page_view', '/w/a')
-  provokes(/409|404/)
+  provokes(/409/)
   await ask('Rename …', '/w/taken')
   await dialog().waitFor()
   await count('/w/taken', 1, 0, 0)
   await confirm('Rename')
   await message(/^This key has a counter by now\. Nothing was changed\. Merge instead …$/)
-  await button('Merge instead …').click()
-  await dialog().waitFor()
-  await counter.api('DELETE', '/v1/counters/page_view/%2Fw%2Ftaken')
-  await confirm('Merge')
-  await message(/^The counter to merge into does not exist\. Nothing was changed\.$/)
   expect(await countsOf('/w/a')).toEqual(['3 2 1'])
-})
-
-it('Deleting a page that is counted meanwhile takes what was counted before, and says so once in the same period', async () => {
-  await count('/jobs', 9, 8, 1)
-  await open('page_view', '/jobs', '&period=today')
-  await button('Delete …').click()
-  await asked(/count of 9.*Visitors \(8\) and Readers \(1\) too/s)
-  await count('/jobs', 4, 0, 0)
-  await confirm('Delete')
-  await page.waitForURL(/type=page_view&period=today$/)
-  await done(/^Deleted \/jobs\.$/)
-  await count('/jobs', 1, 0, 0)
-  expect(await countsOf('/jobs')).toEqual(['1 0 0'])
-  await page.reload()
-  await page.waitForSelector('main[data-page=overview]')
-  expect(await page.textContent('#message')).toBe('')
 })

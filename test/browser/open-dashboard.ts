@@ -3,9 +3,8 @@ import { beforeAll, expect, onTestFinished } from 'vitest'
 import { type Chromium, consoleOf } from './chromium.ts'
 import { type Counter, TOKEN } from './shipped-worker.ts'
 
-/** The URL of the page of the page views. */
+/** The URLs of the page of the page views, and of a counter. */
 export const typeUrl = (counter: Counter) => `${counter.url}/?type=page_view`
-/** The URL of a counter's page. */
 export const counterUrl = (counter: Counter, type: string, key: string) =>
   `${counter.url}/counter?${new URLSearchParams({ type, key })}`
 
@@ -24,12 +23,12 @@ export async function signedIn(context: BrowserContext, counter: Counter): Promi
 /** The cookies of a signed-in browser. */
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
 
-/** Signs in to Workers, for contexts that then need not do it each: `newContext({ storageState })`. */
-export function sessionOfFile(browser: Chromium, ...counters: Counter[]): Session {
+/** Signs in, for contexts that then need not do it each: `newContext({ storageState })`. */
+export function sessionOfFile(browser: Chromium, counter: Counter): Session {
   const session = {} as Session
   beforeAll(async () => {
     const context = await browser.newContext()
-    for (const counter of counters) await signedIn(context, counter)
+    await signedIn(context, counter)
     Object.assign(session, await context.storageState())
     await context.close()
   })
@@ -60,11 +59,8 @@ export async function watch(context: BrowserContext, counter: Counter): Promise<
   context.on('dialog', (dialog) => violations.push(`dialog: ${dialog.message()}`))
   // The console shows most policy violations, but not all.
   await context.exposeFunction('tellViolation', (violation: string) => violations.push(violation))
-  await context.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
-      ;(self as unknown as { tellViolation(text: string): void }).tellViolation(`${violatedDirective} ${blockedURI}`)
-    })
-  })
+  await context.addInitScript(`document.addEventListener('securitypolicyviolation',
+    ({ violatedDirective, blockedURI }) => tellViolation(violatedDirective + ' ' + blockedURI))`)
   onTestFinished(() => expect(violations.filter((line) => !allowed.test(line))).toEqual([]))
   return (provoked) => {
     allowed = provoked
@@ -92,9 +88,12 @@ export const charted = (page: Page) => page.waitForSelector('#chart[role=slider]
 /** The link to a period. */
 export const period = (page: Page, name: string) => page.locator('.tiles').getByRole('link', { name })
 
-/** Opens every section of a page, the table of the chart, and the menu. */
+/** Opens every section of a page, the table of the chart, the menu, and the list of problems. */
 export const openAll = (page: Page) =>
   page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
     document.querySelector<HTMLElement>('#menu')?.showPopover()
+    document.querySelector('#problems')?.removeAttribute('hidden')
+    document.querySelector('#problems ul')?.replaceChildren(document.createElement('li'))
+    document.querySelector('#problems li')?.append('No roll-up has finished yet.')
   })

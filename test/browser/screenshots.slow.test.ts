@@ -1,25 +1,22 @@
 import { join } from 'node:path'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
 import { charted, sessionOfFile, settledNumbers } from './open-dashboard.ts'
-import { sampleCounter } from './sample-counter.ts'
-import { startCounter } from './shipped-worker.ts'
+import { sampleCounter, startCounter } from './shipped-worker.ts'
 import { startDemo } from './test-site.ts'
 
 const DESKTOP = { viewport: { width: 1100, height: 1_400 } }
 const PHONE = { viewport: { width: 360, height: 960 }, deviceScaleFactor: 2, hasTouch: true }
-const TYPE = '/?type=page_view'
 const PAGE = '/counter?type=page_view&key=%2Fpricing'
-const FILE = '/counter?type=download&key=map.txt'
-const SHOTS: [name: string, path: string, options: BrowserContextOptions][] = [
-  ['dashboard', TYPE, { ...DESKTOP, colorScheme: 'light' }],
-  ['dashboard-dark', TYPE, { ...DESKTOP, colorScheme: 'dark' }],
-  ['dashboard-phone', TYPE, { ...PHONE, colorScheme: 'light' }],
-  ['dashboard-counter', `${PAGE}&period=30d`, { ...DESKTOP, colorScheme: 'light' }],
-  ['dashboard-counter-dark', `${FILE}&period=12m`, { ...DESKTOP, colorScheme: 'dark' }],
-  ['dashboard-counter-phone', `${PAGE}&period=7d`, { ...PHONE, colorScheme: 'dark' }],
-]
+const SHOTS = [
+  ['dashboard', '/?type=page_view', DESKTOP, 'light'],
+  ['dashboard-dark', '/?type=page_view', DESKTOP, 'dark'],
+  ['dashboard-phone', '/?type=page_view', PHONE, 'light'],
+  ['dashboard-counter', `${PAGE}&period=30d`, DESKTOP, 'light'],
+  ['dashboard-counter-dark', '/counter?type=download&key=map.txt&period=12m', DESKTOP, 'dark'],
+  ['dashboard-counter-phone', `${PAGE}&period=7d`, PHONE, 'dark'],
+] as const
 
 // They are pictures for the documents. What the pages show is tested elsewhere.
 describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
@@ -27,9 +24,9 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
   const counter = sampleCounter({ SITE_NAME: 'example.com' })
   const storageState = sessionOfFile(browser, counter)
 
-  it.each(SHOTS)('of the dashboard: %s', async (name, path, options) => {
+  it.each(SHOTS)('of the dashboard: %s', async (name, path, options, colorScheme) => {
     await counter.api('PUT', '/v1/counters/download/map.txt', { count: 5_000 })
-    const where = { locale: 'en-GB', timezoneId: 'Europe/Berlin', storageState }
+    const where = { locale: 'en-GB', timezoneId: 'Europe/Berlin', storageState, colorScheme }
     const page = await (await browser.newContext({ ...where, ...options })).newPage()
     await page.goto(counter.url + path)
     await charted(page)
@@ -37,7 +34,10 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
     await take(page, name, counter.url)
   })
 
-  it('of the demo site', async () => {
+  it.each([
+    ['demo-home', '/'],
+    ['demo-downloads', '/downloads'],
+  ])('of the demo site: %s', async (name, path) => {
     const counter = await startCounter()
     const demo = await startDemo(counter)
     const views = { '/': 12_841, '/blog/counting': 3_977, '/app/': 1_208, '/downloads': 964 }
@@ -45,11 +45,9 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
     const files = { 'files/map.txt': 1_530, 'list.csv': 411, 'app-1.2.0.tgz': 28_306 }
     for (const [key, by] of Object.entries(files)) await counter.add('download', key, by)
     const page = await (await browser.newContext({ locale: 'en-GB', viewport: { width: 760, height: 560 } })).newPage()
-    for (const [name, path] of Object.entries({ 'demo-home': '/', 'demo-downloads': '/downloads' })) {
-      await page.goto(demo.url + path)
-      await expect.poll(() => page.locator('[data-counter]').allTextContents()).not.toContain('…')
-      await take(page, name, counter.url)
-    }
+    await page.goto(demo.url + path)
+    await expect.poll(() => page.locator('[data-counter]').allTextContents()).not.toContain('…')
+    await take(page, name, counter.url)
   })
 })
 

@@ -5,7 +5,6 @@ import { installPackages } from '../../local/processes/install-system-packages.t
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The path of Chromium. */
     chromium: string
   }
 }

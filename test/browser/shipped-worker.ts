@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { type Database, openDatabase } from '../../src/database/database.ts'
-import { toBigInt } from '../../src/database/values.ts'
+import { fillSampleSite, SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
 import { builtWorker } from '../local/built-worker.ts'
@@ -35,6 +35,17 @@ export function counterOfFile(settings: Record<string, unknown> = {}): Counter {
   return counter
 }
 
+/** A Worker for the tests of a file, with the sample site: 13 months of 300 pages. */
+export function sampleCounter(settings: Record<string, unknown> = {}): Counter {
+  const counter = counterOfFile({ COUNTERS: SAMPLE_COUNTERS, ...settings })
+  beforeAll(async () => {
+    await fillSampleSite(counter.databaseUrl, new Date())
+    // Makes the status well.
+    expect(await counter.api('POST', '/v1/rollup')).toMatchObject({ outcome: 'complete' })
+  })
+  return counter
+}
+
 async function launch(settings: Record<string, unknown>, { empty = false } = {}) {
   const [{ databaseUrl }, script] = await Promise.all([takeDatabase({ empty }), builtWorker()])
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
@@ -42,7 +53,17 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
   const url = worker.url + (settings.BASE_PATH ?? '')
   const types = (settings.COUNTERS ?? SHIPPED_TYPES) as Record<string, { record_type: number }>
   const typeNames = new Map(Object.entries(types).map(([name, { record_type }]) => [record_type, name]))
-  const counts = () => readCounts(db, typeNames)
+  const counts = async (): Promise<Record<string, number>> => {
+    const { rows } = await db.execute(
+      `SELECT record_type, CONVERT(MAX(name) USING utf8mb4) AS name, SUM(parts.count) AS sum FROM (
+         SELECT record_type, record_id, count FROM slotted_counters
+         UNION ALL SELECT record_type, record_id, count FROM counters WHERE count <> 0
+       ) AS parts LEFT JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id`,
+    )
+    return Object.fromEntries(
+      rows.map(({ record_type, name, sum }) => [`${typeNames.get(Number(record_type))} ${name}`, Number(sum)]),
+    )
+  }
   // Often, because most tests wait for it.
   const reaches = (expected: Record<string, number>) => expect.poll(counts, { interval: 20 }).toEqual(expected)
   const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
@@ -82,16 +103,4 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
       await db.execute('UPDATE counters SET count = 0, version = version + 1, rolled_up_at = NULL')
     },
   }
-}
-
-async function readCounts(db: Database, typeNames: Map<number, string>): Promise<Record<string, number>> {
-  const { rows } = await db.execute(
-    `SELECT record_type, CONVERT(MAX(name) USING utf8mb4) AS name, SUM(parts.count) AS sum FROM (
-       SELECT record_type, record_id, count FROM slotted_counters
-       UNION ALL SELECT record_type, record_id, count FROM counters WHERE count <> 0
-     ) AS parts LEFT JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id`,
-  )
-  return Object.fromEntries(
-    rows.map(({ record_type, name, sum }) => [`${typeNames.get(Number(record_type))} ${name}`, Number(toBigInt(sum))]),
-  )
 }
