@@ -6,11 +6,11 @@ import { startServer } from './test-site.ts'
 
 /** With a name, a site is not the counter's own, and counts without data-local. */
 export const SITE = 'blog.example'
-export const RESOLVED = { args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] }
+export const RESOLVED = ['--host-resolver-rules=MAP *.example 127.0.0.1']
 const ANY_ORIGIN = { public: true, allowed_origins: ['*'] }
 
 /** What differs when a page with the script is opened. */
-interface Options extends BrowserContextOptions {
+interface Options {
   host?: string
   path?: string
   headers?: Record<string, string>
@@ -21,16 +21,18 @@ interface Options extends BrowserContextOptions {
   tag?: string
   /** What takes the place of the tag. */
   script?: string
+  context?: BrowserContextOptions
   /** Called before the page is loaded. */
   before?: (tab: Page) => Promise<unknown>
 }
 
-/** A browser and a Worker for the tests of a file, and `open` for pages with the script. */
-export function pagesOfFile() {
+/** A browser and a Worker for the tests of a file, and `open` for pages with the script. @param settings further ones */
+export function pagesOfFile(settings = {}) {
   const browser = chromiumOfFile(RESOLVED)
   const counter = counterOfFile({
+    ...settings,
     COUNTERS: {
-      page_view: { record_type: 1, ...ANY_ORIGIN, prefixes: [SITE] },
+      page_view: { record_type: 1, ...ANY_ORIGIN, prefixes: [SITE], new_keys_per_minute: 10_000 },
       download: { record_type: 2, ...ANY_ORIGIN, prefixes: [`${SITE}/app-`], redirect_to: '/files/' },
       with_programs: { record_type: 3, ...ANY_ORIGIN, public: false, count_automated: true },
     },
@@ -38,28 +40,19 @@ export function pagesOfFile() {
   afterEach(() => counter.clear())
   /** Opens a page. Returns the tab, what it says on the console, and the names in each request for counts. */
   async function open(body = '', options: Options = {}) {
-    const {
-      host = SITE,
-      path = '/page',
-      headers,
-      from = counter.url,
-      tag = '',
-      by = browser,
-      before,
-      ...others
-    } = options
-    const { script = `<script defer src="${from}/slotted.js" ${tag}></script>`, ...rest } = others
-    const html = script.startsWith('<svg')
-      ? script
-      : `<!doctype html><title>A page</title><link rel="icon" href="data:,">${script}${body}`
+    const { host = SITE, path = '/page', headers, from = counter.url, tag = '', by = browser, before } = options
+    const { script = `<script defer src="${from}/slotted.js" ${tag}></script>`, context: more = {} } = options
+    const isSvg = script.startsWith('<svg')
+    const html = `<!doctype html><title>A page</title><link rel="icon" href="data:,">${script}${body}`
     const site = await startServer((_, response) => {
-      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(html)
+      const type = isSvg ? 'image/svg+xml' : 'text/html; charset=utf-8'
+      response.writeHead(200, { 'Content-Type': type, ...headers }).end(isSvg ? script : html)
     })
-    const context = await by.newContext(rest)
+    const context = await by.newContext(more)
     const asked: string[][] = []
     context.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url())
-      if (pathname === '/v1/shown') asked.push(searchParams.getAll('of'))
+      if (pathname.endsWith('/v1/shown')) asked.push(searchParams.getAll('of'))
     })
     const said = consoleOf(context)
     const tab = await context.newPage()
@@ -72,15 +65,11 @@ export function pagesOfFile() {
 
 /** Calls the function of the script, and keeps the page busy for some milliseconds after that. */
 export const call = (tab: Page, what: string[] = [], busyMs = 0) =>
-  tab.evaluate(
-    ([what, busyMs]) => {
-      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
-      const called = slottedCounter(...what)
-      for (const end = Date.now() + busyMs; Date.now() < end; );
-      return busyMs === 0 ? called : undefined
-    },
-    [what, busyMs] as const,
-  )
+  tab.evaluate(`{
+    const called = slottedCounter(...${JSON.stringify(what)})
+    for (const end = Date.now() + ${busyMs}; Date.now() < end; );
+    ${busyMs} === 0 ? called : undefined
+  }`)
 
 /** Waits until an element shows a text. */
 export const shows = (tab: Page, selector: string, text: string) =>

@@ -1,109 +1,96 @@
 import { describe, expect, it } from 'vitest'
 import { goTo, pagesOfFile } from './beacon-pages.ts'
 import { settled } from './chromium.ts'
-import { startProxy } from './test-site.ts'
+import { startServer } from './test-site.ts'
 
 const { counter, open } = pagesOfFile()
 /** Counts of page views by path. */
 const views = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).map(([path, count]) => [`page_view ${path}`, count]))
 
-describe('A view is counted', () => {
-  it('once when a page is loaded, again when it is reloaded, and not again for another fragment', async () => {
-    const { tab } = await open('<a href="#second">second</a>', { path: '/page?from=mail' })
-    await tab.click('a')
-    await tab.goBack()
-    await tab.goForward()
-    await counter.has(views({ '/page': 1 }), tab)
-    await tab.reload()
-    await counter.has(views({ '/page': 2 }), tab)
-  })
+it('A view is counted once when a page is loaded, again when it is reloaded, and not again for another fragment', async () => {
+  const { tab } = await open('<a href="#second">second</a>', { path: '/page?from=mail' })
+  await tab.click('a')
+  await tab.goBack()
+  await tab.goForward()
+  await counter.has(views({ '/page': 1 }), tab)
+  await tab.reload()
+  await counter.has(views({ '/page': 2 }), tab)
+})
 
-  it('even if the page is closed as soon as it is loaded', async () => {
-    const { tab } = await open()
-    for (let i = 0; i < 5; i++) {
-      const passing = await tab.context().newPage()
-      await passing.goto(new URL('/passing', tab.url()).href, { waitUntil: 'domcontentloaded' })
-      await passing.close()
-    }
-    await counter.has(views({ '/page': 1, '/passing': 5 }))
+it('A view is counted even if the visitor leaves, or closes the page as soon as it is loaded, before the hit arrives', async () => {
+  // A slow connection to the counter: a request that the browser cancels in the meantime never arrives.
+  const { promise: held, resolve: arrive } = Promise.withResolvers<void>()
+  const slow = await startServer(async ({ url = '', method = '', headers, socket }, response) => {
+    if (url.startsWith('/hit')) await held
+    if (socket.destroyed) return
+    const answer = await fetch(counter.url + url, { method, headers: { 'User-Agent': headers['user-agent']! } })
+    response.setHeader('Access-Control-Allow-Origin', '*').end(await answer.text())
   })
-
-  it('even if the visitor leaves before the hit arrives', async () => {
-    // A slow connection to the counter: a request that the browser cancels in the meantime never arrives.
-    const { promise: held, resolve: arrive } = Promise.withResolvers<void>()
-    const slow = await startProxy(counter.url, async () => undefined, { held })
-    const { tab } = await open('', { from: slow.url })
+  const { tab } = await open('', { from: slow.url })
+  for (let i = 0; i < 5; i++) {
     const closed = await tab.context().newPage()
-    await closed.goto(new URL('/closed', tab.url()).href)
+    await closed.goto(new URL('/closed', tab.url()).href, { waitUntil: 'domcontentloaded' })
     await closed.close()
-    await tab.goto('about:blank')
-    // When another request of the browser has come through, it has cancelled what it would cancel.
-    await tab.goto(`${slow.url}/healthz`)
-    arrive()
-    await counter.has(views({ '/page': 1, '/closed': 1 }))
-  })
+  }
+  await tab.goto('about:blank')
+  // When another request of the browser has come through, it has cancelled what it would cancel.
+  await tab.goto(`${slow.url}/healthz`)
+  arrive()
+  await counter.has(views({ '/page': 1, '/closed': 5 }))
+})
 
-  it('if the visitor goes back and forward between pages, even if they come from the back/forward cache', async () => {
-    const { tab } = await open()
-    // Pages with open requests need not be kept.
-    await settled(tab)
-    await tab.evaluate(() => Object.assign(window, { left: true }))
-    await tab.goto(new URL('/next', tab.url()).href)
-    await counter.has(views({ '/page': 1, '/next': 1 }), tab)
-    // The page is not loaded again, so there is no load event to wait for.
-    await tab.goBack({ waitUntil: 'commit' })
-    // The same page, not a new one. Otherwise this would not test the back/forward cache.
-    expect(await tab.evaluate(() => 'left' in window)).toBe(true)
-    await counter.has(views({ '/page': 2, '/next': 1 }), tab)
-    await tab.goForward({ waitUntil: 'commit' })
-    await counter.has(views({ '/page': 2, '/next': 2 }), tab)
-  })
+it('A view is counted if the visitor goes back and forward between pages, even if they come from the back/forward cache', async () => {
+  const { tab } = await open()
+  // Pages with open requests need not be kept.
+  await settled(tab)
+  await tab.evaluate(() => Object.assign(window, { left: true }))
+  await tab.goto(new URL('/next', tab.url()).href)
+  await counter.has(views({ '/page': 1, '/next': 1 }), tab)
+  // The page is not loaded again, so there is no load event to wait for.
+  await tab.goBack({ waitUntil: 'commit' })
+  // The same page, not a new one. Otherwise this would not test the back/forward cache.
+  expect(await tab.evaluate(() => 'left' in window)).toBe(true)
+  await counter.has(views({ '/page': 2, '/next': 1 }), tab)
+  await tab.goForward({ waitUntil: 'commit' })
+  await counter.has(views({ '/page': 2, '/next': 2 }), tab)
 })
 
 describe.each([
   ['with the Navigation API', true],
   ['in a browser without it', false],
 ])('A single-page application, %s,', (_, hasApi) => {
-  const openApplication = (body = '', work = () => {}) =>
-    open(body, {
-      async before(tab) {
-        if (!hasApi) await tab.addInitScript(() => Object.defineProperty(window, 'navigation', { value: undefined }))
-        await tab.addInitScript(work)
-      },
-    })
+  const openApplication = (body = '', work = '') => {
+    const hidden = hasApi ? '' : "Object.defineProperty(window, 'navigation', { value: undefined })\n"
+    return open(body, { before: (tab) => tab.addInitScript(hidden + work) })
+  }
 
-  it('counts every page, also those that it leaves quickly, and going back and forward', async () => {
+  it('counts every page, also those that it leaves quickly, and a replaced URL or a pushed state only if the path changes', async () => {
     const { tab, said } = await openApplication()
     for (const path of ['/map', '/list', '/list?page=2']) await goTo(tab, path)
     await counter.reaches(views({ '/page': 1, '/map': 1, '/list': 2 }))
     await tab.goBack()
     await tab.goBack()
     await tab.goForward()
-    await counter.has(views({ '/page': 1, '/map': 2, '/list': 4 }), tab)
-    await tab.evaluate(() => {
-      for (const name of ['a', 'b', 'c']) history.pushState(null, '', `/${name}`)
-    })
-    await counter.has(views({ '/page': 1, '/map': 2, '/list': 4, '/a': 1, '/b': 1, '/c': 1 }), tab)
-    expect(said).toEqual([])
-  })
-
-  it('counts a replaced URL only if its path changes, and does not count a state pushed on the same URL', async () => {
-    const { tab } = await openApplication()
-    await counter.reaches(views({ '/page': 1 }))
-    await tab.evaluate(() => history.replaceState(null, '', '/page?filter=a'))
+    const seen = { '/page': 1, '/map': 2, '/list': 4 }
+    await counter.has(views(seen), tab)
+    await tab.evaluate(() => history.replaceState(null, '', '/list?filter=a'))
     await tab.evaluate(() => history.pushState({ open: true }, ''))
-    await counter.has(views({ '/page': 1 }), tab)
-    await tab.evaluate(() => history.replaceState(null, '', '/map'))
-    await counter.has(views({ '/page': 1, '/map': 1 }), tab)
+    await counter.has(views(seen), tab)
+    await tab.evaluate(() => {
+      history.replaceState(null, '', '/a')
+      for (const name of ['b', 'c']) history.pushState(null, '', `/${name}`)
+    })
+    await counter.has(views({ ...seen, '/a': 1, '/b': 1, '/c': 1 }), tab)
+    expect(said).toEqual([])
   })
 
   it('counts its last page even if the visitor leaves at once', async () => {
     // The timer is always too late, even if the next page loads slowly.
-    const { tab } = await openApplication('', () => {
-      const real = window.setTimeout
-      window.setTimeout = ((work: () => void, ms: number) => real(work, 100 * ms)) as typeof setTimeout
-    })
+    const { tab } = await openApplication(
+      '',
+      'const real = setTimeout; setTimeout = (work, ms) => real(work, 100 * ms)',
+    )
     await tab.evaluate(() => {
       history.pushState(null, '', '/last')
       location.href = '/elsewhere'
@@ -113,23 +100,22 @@ describe.each([
 
   it('that navigates while its first page settles waits for the canonical link of the next', async () => {
     // Timers end when the test says so.
-    const { tab } = await openApplication('<link rel="canonical" href="/first">', () => {
-      const { setTimeout: real } = window
-      const waiting = new Map<number, () => void>()
-      window.setTimeout = ((work: () => void) => waiting.set(waiting.size + 1, work).size) as never
-      window.clearTimeout = (id) => void waiting.set(id as number, () => {})
-      Object.assign(window, { waiting, real })
-    })
+    const { tab } = await openApplication(
+      '<link rel="canonical" href="/first">',
+      `window.real = setTimeout
+       window.waiting = new Map()
+       setTimeout = (work) => waiting.set(waiting.size + 1, work).size
+       clearTimeout = (id) => void waiting.set(id, () => {})`,
+    )
     await counter.reaches(views({ '/first': 1 }))
-    await tab.evaluate(() => {
-      const { waiting, real } = window as unknown as { waiting: Map<number, () => void>; real: typeof setTimeout }
+    await tab.evaluate(`{
       const ofFirstPage = waiting.size
       history.pushState(null, '', '/elsewhere')
       for (const [id, end] of waiting) if (id <= ofFirstPage) end()
-      document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = '/second'
+      document.querySelector('[rel=canonical]').href = '/second'
       for (const [id, end] of waiting) if (id > ofFirstPage) end()
-      window.setTimeout = real
-    })
+      setTimeout = real
+    }`)
     await counter.has(views({ '/first': 1, '/second': 1 }), tab)
   })
 
@@ -137,33 +123,25 @@ describe.each([
     const { tab } = await openApplication('<link rel="canonical" href="/first">')
     await goTo(tab, '/elsewhere')
     await counter.reaches(views({ '/first': 1, '/elsewhere': 1 }))
-    await tab.evaluate(() => {
+    await tab.evaluate(`
       history.pushState(null, '', '/third?x=1')
-      setTimeout(() => {
-        document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = '/blog/third'
-      }, 20)
-    })
+      setTimeout(() => { document.querySelector('[rel=canonical]').href = '/blog/third' }, 20)`)
     await counter.has(views({ '/first': 1, '/elsewhere': 1, '/blog/third': 1 }), tab)
   })
 })
 
 it('A router on the Navigation API counts every page, and a replaced address only if its path changes', async () => {
   const { tab, said } = await open()
-  await tab.evaluate(() => {
-    const { navigation } = window as unknown as { navigation: EventTarget }
-    navigation.addEventListener('navigate', (event) =>
-      (event as Event & { intercept(options: object): void }).intercept({ handler: async () => {} }),
-    )
-  })
-  const navigate = (path: string, history = 'auto') =>
-    tab.evaluate(`navigation.navigate('${path}', { history: '${history}' }).finished.then(() => {})`)
-  await navigate('/one')
-  await counter.reaches(views({ '/page': 1, '/one': 1 }))
-  await navigate('/one?page=2')
-  await counter.reaches(views({ '/page': 1, '/one': 2 }))
-  await navigate('/one?page=3', 'replace')
-  await navigate('/two', 'replace')
-  await counter.reaches(views({ '/page': 1, '/one': 2, '/two': 1 }))
+  await tab.evaluate(`navigation.addEventListener('navigate', (event) => event.intercept({ handler: async () => {} }))`)
+  for (const [path, how, counts] of [
+    ['/one', 'auto', { '/page': 1, '/one': 1 }],
+    ['/one?page=2', 'auto', { '/page': 1, '/one': 2 }],
+    ['/one?page=3', 'replace', { '/page': 1, '/one': 2 }],
+    ['/two', 'replace', { '/page': 1, '/one': 2, '/two': 1 }],
+  ] as const) {
+    await tab.evaluate(`navigation.navigate('${path}', { history: '${how}' }).finished.then(() => {})`)
+    await counter.reaches(views(counts))
+  }
   await tab.goBack()
   await counter.has(views({ '/page': 1, '/one': 3, '/two': 1 }), tab)
   expect(said).toEqual([])

@@ -1,30 +1,21 @@
-import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, inject, onTestFinished, TestRunner } from 'vitest'
 
 /** The User-Agent with a window. Without one, Chromium's contains HeadlessChrome, which counts as a bot. */
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
-/** Hides that a program drives the browser (`navigator.webdriver`), because such hits do not count. */
-const NOT_AUTOMATED = '--disable-blink-features=AutomationControlled'
 /** Arguments for Chromium. Its sandbox does not work for root. */
 export const CHROMIUM_ARGUMENTS = ['--no-sandbox', `--user-agent=${AGENT}`]
 
-/**
- * Launches Chromium with the behaviour of an ordinary browser.
- *
- * @param options those of Playwright; `automated`: the browser says that a program drives it
- */
-export function launchChromium({
-  args = [],
-  automated = false,
-  ...options
-}: LaunchOptions & { automated?: boolean } = {}): Promise<Browser> {
+/** Launches Chromium with the behaviour of an ordinary browser. @param automated the browser says that a program drives it */
+export function launchChromium(args: string[] = [], automated = false): Promise<Browser> {
+  // Hits with `navigator.webdriver` do not count.
+  const hidden = automated ? [] : ['--disable-blink-features=AutomationControlled']
   return chromium.launch({
     executablePath: inject('chromium'),
-    args: [...CHROMIUM_ARGUMENTS, ...(automated ? [] : [NOT_AUTOMATED]), ...args],
+    args: [...CHROMIUM_ARGUMENTS, ...hidden, ...args],
     // Keeps the back/forward cache.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
-    ...options,
   })
 }
 
@@ -32,10 +23,10 @@ export function launchChromium({
 export type Chromium = Pick<Browser, 'newContext' | 'newBrowserCDPSession'>
 
 /** Launches Chromium for the tests of a file. A context that a test opens is closed when the test ends. */
-export function chromiumOfFile(options?: LaunchOptions): Chromium {
+export function chromiumOfFile(args?: string[]): Chromium {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchChromium(options)
+    browser = await launchChromium(args)
   })
   afterAll(() => browser?.close())
   return {

@@ -5,22 +5,17 @@ import { installPackages } from '../../local/processes/install-system-packages.t
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The path of Chromium. */
     chromium: string
   }
 }
 
-/** The browser, and fonts for its pages. */
-const DEBIAN_PACKAGES = ['chromium', 'fonts-liberation']
-
 /** Finds or installs a browser, once for all tests in this folder. */
 export default async function setup(project: TestProject): Promise<void> {
   const why = 'The tests need Chromium, which is not installed. Installing it:'
-  let found = await findChromium()
-  if (found === '' && (await installPackages({ debian: DEBIAN_PACKAGES }, why, console.log))) {
-    found = await findChromium()
-  }
-  if (found === '') throw new Error('The tests need Chromium. Install it, so that `chromium` runs it.')
+  // With fonts for its pages.
+  const install = () => installPackages({ debian: ['chromium', 'fonts-liberation'] }, why, console.log)
+  const found = (await findChromium()) || ((await install()) && (await findChromium()))
+  if (!found) throw new Error('The tests need Chromium. Install it, so that `chromium` runs it.')
   project.provide('chromium', found)
 }
 

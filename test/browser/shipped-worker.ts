@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { rollUp } from '../../src/counters/rollup/roll-up.ts'
-import { type Database, openDatabase } from '../../src/database/database.ts'
-import { toBigInt } from '../../src/database/values.ts'
+import { fillSampleSite, SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
 import { builtWorker } from '../local/built-worker.ts'
@@ -12,31 +11,16 @@ import { settled } from './chromium.ts'
 /** The API token of the Workers that these tests start. */
 export const TOKEN = 'a-token-for-browsers'
 
-/** Milliseconds after which no more hits are expected of pages that have been left. */
-const QUIET_MS = 600
-
 /** The types of wrangler.toml. */
 const SHIPPED_TYPES = { page_view: { record_type: 1 }, download: { record_type: 2 } }
 
 /** The tables of counts, and the state of the roll-up. */
-const TABLES = [
-  'slotted_counters',
-  'counter_history',
-  'counter_periods',
-  'type_history',
-  'counter_adjustments',
-  'rollup_state',
-]
+const TABLES = 'slotted_counters counter_history counter_periods type_history counter_adjustments rollup_state'
 
 /** The Worker as it ships, on its own database. */
 export type Counter = Awaited<ReturnType<typeof startCounter>>
 
-/**
- * Starts a Worker for a test.
- *
- * @param settings settings that differ from wrangler.toml
- * @param options `empty`: on a database without tables
- */
+/** Starts a Worker for a test. @param settings what differs from wrangler.toml @param options `empty`: without tables */
 export async function startCounter(settings: Record<string, unknown> = {}, options: { empty?: boolean } = {}) {
   const { stop, ...counter } = await launch(settings, options)
   onTestFinished(stop)
@@ -51,6 +35,17 @@ export function counterOfFile(settings: Record<string, unknown> = {}): Counter {
   return counter
 }
 
+/** A Worker for the tests of a file, with the sample site: 13 months of 300 pages. */
+export function sampleCounter(settings: Record<string, unknown> = {}): Counter {
+  const counter = counterOfFile({ COUNTERS: SAMPLE_COUNTERS, ...settings })
+  beforeAll(async () => {
+    await fillSampleSite(counter.databaseUrl, new Date())
+    // Makes the status well.
+    expect(await counter.api('POST', '/v1/rollup')).toMatchObject({ outcome: 'complete' })
+  })
+  return counter
+}
+
 async function launch(settings: Record<string, unknown>, { empty = false } = {}) {
   const [{ databaseUrl }, script] = await Promise.all([takeDatabase({ empty }), builtWorker()])
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
@@ -58,7 +53,17 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
   const url = worker.url + (settings.BASE_PATH ?? '')
   const types = (settings.COUNTERS ?? SHIPPED_TYPES) as Record<string, { record_type: number }>
   const typeNames = new Map(Object.entries(types).map(([name, { record_type }]) => [record_type, name]))
-  const counts = () => readCounts(db, typeNames)
+  const counts = async (): Promise<Record<string, number>> => {
+    const { rows } = await db.execute(
+      `SELECT record_type, CONVERT(MAX(name) USING utf8mb4) AS name, SUM(parts.count) AS sum FROM (
+         SELECT record_type, record_id, count FROM slotted_counters
+         UNION ALL SELECT record_type, record_id, count FROM counters WHERE count <> 0
+       ) AS parts LEFT JOIN counters USING (record_type, record_id) GROUP BY record_type, record_id`,
+    )
+    return Object.fromEntries(
+      rows.map(({ record_type, name, sum }) => [`${typeNames.get(Number(record_type))} ${name}`, Number(sum)]),
+    )
+  }
   // Often, because most tests wait for it.
   const reaches = (expected: Record<string, number>) => expect.poll(counts, { interval: 20 }).toEqual(expected)
   const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
@@ -78,14 +83,10 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
     counts,
     /** Waits until the counts are as expected. A hit too many is found by a later `has`. */
     reaches,
-    /**
-     * Waits until the counts are as expected, and checks that they stay so.
-     *
-     * @param pages those that could still send hits: they stay so when these pages have settled. Without pages, for a while
-     */
+    /** Waits until the counts are as expected, and checks that they stay so until `pages` have settled; without pages, for a while. */
     async has(expected: Record<string, number>, ...pages: Page[]): Promise<void> {
       await reaches(expected)
-      if (pages.length === 0) await new Promise((done) => setTimeout(done, QUIET_MS))
+      if (pages.length === 0) await new Promise((done) => setTimeout(done, 600))
       await Promise.all(pages.map(settled))
       expect(await counts()).toEqual(expected)
     },
@@ -95,33 +96,11 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
     },
     /** Sends a request to the API with the token. */
     api,
-    /** Rolls up as if it were the given time. */
-    async rollUp(at: Date): Promise<void> {
-      const { outcome } = await rollUp(db, { pageSlots: 2_000, maxStatements: 1_000, maxSeconds: 50, at })
-      expect(outcome).toBe('complete')
-    },
     /** Deletes all counts. Hits that are still on their way count afterwards, so wait for them first. */
     async clear(): Promise<void> {
-      await Promise.all(TABLES.map((table) => db.execute(`DELETE FROM ${table}`)))
+      await Promise.all(TABLES.split(' ').map((table) => db.execute(`DELETE FROM ${table}`)))
       // The Worker believes in the names.
       await db.execute('UPDATE counters SET count = 0, version = version + 1, rolled_up_at = NULL')
     },
   }
-}
-
-async function readCounts(db: Database, typeNames: Map<number, string>): Promise<Record<string, number>> {
-  const { rows } = await db.execute(
-    `SELECT record_type, record_id, SUM(count) AS count FROM (
-       SELECT record_type, record_id, count FROM slotted_counters
-       UNION ALL SELECT record_type, record_id, count FROM counters WHERE count <> 0
-     ) AS parts GROUP BY record_type, record_id`,
-  )
-  const names = await db.execute('SELECT record_type, record_id, CONVERT(name USING utf8mb4) AS name FROM counters')
-  const nameOf = new Map(names.rows.map((row) => [`${row.record_type} ${row.record_id}`, row.name]))
-  return Object.fromEntries(
-    rows.map(({ record_type, record_id, count }) => [
-      `${typeNames.get(Number(record_type))} ${nameOf.get(`${record_type} ${record_id}`) ?? record_id}`,
-      Number(toBigInt(count)),
-    ]),
-  )
 }

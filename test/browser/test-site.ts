@@ -3,18 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
 
-/** A page of a site: its HTML and extra response headers. */
-export interface Page {
-  html: string
-  headers?: Record<string, string>
-}
-
-/** A site. It stops when the test ends. */
-export interface Site {
-  port: number
-  url: string
-}
-
 /** Starts the demo site for a test, in front of a counter. */
 export async function startDemo(counter: { url: string }): Promise<DemoSite> {
   const demo = await startDemoSite({ counter: counter.url, port: 0 })
@@ -22,16 +10,15 @@ export async function startDemo(counter: { url: string }): Promise<DemoSite> {
   return demo
 }
 
-/** Serves pages by path on 127.0.0.1. Other paths are answered 404. */
-export function startSite(pages: Record<string, Page>): Promise<Site> {
-  return startServer((request, response) => {
-    const page = pages[request.url!.replace(/[?#].*$/s, '')]
-    if (page === undefined) return void response.writeHead(404).end()
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...page.headers }).end(page.html)
+/** Serves the HTML of pages by path until the test ends. */
+export const startSite = (pages: Record<string, string>) =>
+  startServer(({ url = '' }, response) => {
+    const html = pages[url.replace(/[?].*$/s, '')]
+    response.writeHead(html ? 200 : 404, { 'Content-Type': 'text/html; charset=utf-8' }).end(html)
   })
-}
 
-export async function startServer(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Site> {
+/** Starts a server on 127.0.0.1 that stops when the test ends. */
+export async function startServer(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer)
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
@@ -41,35 +28,4 @@ export async function startServer(answer: (request: IncomingMessage, response: S
     return closed
   })
   return { port, url: `http://127.0.0.1:${port}` }
-}
-
-/**
- * Starts a proxy in front of the Worker.
- *
- * @param answered called when the Worker has answered a request; with `drop` the visitor gets no response
- * @param held hits wait for it; a hit is dropped if the visitor disconnects in the meantime
- */
-export function startProxy(
-  target: string,
-  answered: (request: IncomingMessage) => Promise<'drop' | undefined>,
-  { held }: { held?: Promise<void> } = {},
-): Promise<Site> {
-  return startServer(async (request, response) => {
-    const { method = 'GET', url = '/', headers } = request
-    if (held !== undefined && url.startsWith('/hit')) {
-      await held
-      if (request.socket.destroyed) return
-    }
-    const kept = ['origin', 'referer', 'user-agent', 'sec-purpose'].flatMap((name) => {
-      const value = headers[name]
-      return typeof value === 'string' ? [[name, value] as [string, string]] : []
-    })
-    const answer = await fetch(target + url, { method, headers: kept })
-    const body = new Uint8Array(await answer.arrayBuffer())
-    if ((await answered(request)) === 'drop') return void request.socket.destroy()
-    const passed = [...answer.headers].filter(
-      ([name]) => !/^(content-encoding|content-length|transfer-encoding)$/.test(name),
-    )
-    response.writeHead(answer.status, passed.flat()).end(body)
-  })
 }

@@ -1,12 +1,29 @@
 import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
 import { tokenLines, tokenOf } from '../harness/tokens.ts'
+import { generateAccessLog } from './cli/sample-log.ts'
 import { count, hit, PRIVATE } from './newcomer.ts'
-import { alive, NpmScript, npmStart, stateDirectory } from './npm-script.ts'
+import { alive, NpmScript, npmStart, PROJECT, stateDirectory } from './npm-script.ts'
 
 const run = promisify(execFile)
+
+/** Signs in to the dashboard as the output of `npm start` says. Returns the page views of seven days, as its page shows them. */
+async function shownViews(output: string): Promise<number> {
+  const [, dashboard, token] = /dashboard {2}(\S+) \(sign in with the API token: (\S+)\)/.exec(output)!
+  const signedIn = await fetch(new URL('/login', dashboard), {
+    method: 'POST',
+    headers: { Origin: new URL(dashboard!).origin },
+    body: new URLSearchParams({ token: token!, next: '/' }),
+    redirect: 'manual',
+  })
+  const headers = { Cookie: signedIn.headers.get('Set-Cookie')!.split(';')[0]! }
+  const page = await (await fetch(new URL('/?type=page_view', dashboard), { headers })).text()
+  return Number(/id="tile-7d".*?<b>([\d,]+)/s.exec(page)![1]!.replaceAll(',', ''))
+}
 
 /**
  * Options of Node.js whose clock is ahead, so that a minute is full in 20 s. The cron of production fires at the full minute, and
@@ -26,7 +43,8 @@ globalThis.Date = class Date extends Wall {
 describe('npm start', { timeout: 300_000 }, () => {
   it('prints commands that work, rolls up every minute, refuses a second start, stops cleanly and keeps its data', async () => {
     const API_TOKENS = `# two lines and more\n${await tokenLines({ ci: 'read', app: 'count:download' })}\n`
-    const env = { ...PRIVATE, STATE_DIR: await stateDirectory(), API_TOKENS, NODE_OPTIONS: shortMinute() }
+    const STATE_DIR = await stateDirectory()
+    const env = { ...PRIVATE, STATE_DIR, API_TOKENS, NODE_OPTIONS: shortMinute() }
     const { service, url, port } = await npmStart(env)
     expect(service.output).toContain('once deployed, those of wrangler.toml: https://example.com')
     const commands = service.output.match(/^ {2}curl .*$/gm)!
@@ -36,6 +54,14 @@ describe('npm start', { timeout: 300_000 }, () => {
       expect(stdout).toMatch(/X-Hit: counted|"count"|"outcome":"complete"|"pendingSlots"/)
     }
     expect(await count(url)).toMatchObject({ count: 11 })
+
+    const log = join(STATE_DIR, 'newcomer.log')
+    await writeFile(log, generateAccessLog(1_000))
+    const before = await shownViews(service.output)
+    const replay = /^ {2}(.*npm run replay -- )access\.log$/m.exec(service.output)![1]!
+    const { stdout } = await run('sh', ['-c', replay + log], { cwd: PROJECT })
+    const replayed = Number(/(\d+) page_view/.exec(stdout)![1])
+    expect(await shownViews(service.output)).toBe(before + replayed)
 
     const demo = /demo site {2}(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output)![1]!
     expect(await (await fetch(demo)).text()).toContain(`<script defer src="${url}/slotted.js" data-local></script>`)

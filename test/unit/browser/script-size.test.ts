@@ -11,3 +11,9 @@ it(`The pages have a script of at most ${MAX_SCRIPT} bytes, with the style ${MAX
   expect(ofScript!).toBeLessThanOrEqual(MAX_SCRIPT)
   expect(ofScript! + ofStyle!).toBeLessThanOrEqual(MAX_TOGETHER)
 })
+
+it('Text has three sizes, which follow the size that the browser is set to', async () => {
+  const { style } = await buildDashboard()
+  const sizes = [...style.text.matchAll(/(?:--(?:small|normal|large)|font-size):([^;}]*)/g)].map(([, size]) => size!)
+  expect(sizes.filter((size) => !/^(?:[\d.]*rem|var\(--(?:small|normal|large)\)|inherit)$/.test(size))).toEqual([])
+})

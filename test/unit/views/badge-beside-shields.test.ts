@@ -38,9 +38,12 @@ function figuresOf(source: string) {
     const { x = '0', width, height, rx } = rect.attributes
     return isIn(rect, 'clipPath') ? { rx, width, height } : { x, width, height, fill: paintOf(rect) }
   })
+  const isPainted = (element: SvgElement) => /^(rect|text)$/.test(element.name) && !isIn(element, 'clipPath')
   return {
     width,
     height,
+    // Backgrounds are below the texts.
+    layers: elements.filter(isPainted).flatMap(({ name }, i, all) => (name === all[i - 1]?.name ? [] : [name])),
     // shields.io draws an empty half where there is no label.
     rects: rects.filter(({ width }) => width !== '0'),
     edges: all('g').flatMap(({ attributes }) => attributes['shape-rendering'] ?? []),

@@ -48,6 +48,17 @@ describe('a badge', () => {
     expect(drawBadge(badge({ label: ' \u3000' }))).toBe(drawBadge(badge({ label: '' })))
   })
 
+  it.each(['مشاهدات', 'צפיות', 'просмотры', 'λήψεις', '👩‍👩‍👧‍👦 👍🏽', 'हिन्दी', 'ที่นี่'])(
+    'draws letters that may belong together as closely as text alone, without a length of its own: %s',
+    (label) => {
+      for (const style of BADGE_STYLES) {
+        const texts = parseSvg(drawBadge(badge({ label, style }))).filter(({ name }) => name === 'text')
+        const spaced = texts.filter(({ attributes }) => attributes.textLength !== undefined)
+        expect(new Set(spaced.map(({ text }) => text))).toEqual(new Set(['1,234']))
+      }
+    },
+  )
+
   it('is well-formed and contains its texts, for screen readers too, and nothing else, for any texts', () => {
     const badges = fc.record({
       label: text,

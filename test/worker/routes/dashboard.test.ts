@@ -144,7 +144,12 @@ describe('For a token', () => {
   /** The pages of a private counter and of a type, for a token with a scope. */
   async function pagesFor(scope: string) {
     const API_TOKENS = await tokenLines({ someone: scope })
-    const limited = new TestWorker((await freshDatabase()).url, { ...PRIVATE, API_TOKENS })
+    const COUNTERS = {
+      ...PRIVATE.COUNTERS,
+      invoice: { record_type: 9, dedupe_seconds: 60, also: 'buyer' },
+      buyer: { record_type: 10, dedupe_seconds: 60 },
+    }
+    const limited = new TestWorker((await freshDatabase()).url, { COUNTERS, API_TOKENS })
     await limited.add('invoice', { a: 1 })
     const Cookie = await sessionCookie(limited, tokenOf('someone'))
     const get = async (path: string) => {
@@ -169,9 +174,10 @@ describe('For a token', () => {
 
   it('that is limited to a type, there are no other types and no status', async () => {
     const { overview, counter, other } = await pagesFor('manage:invoice')
-    for (const page of [overview, counter]) expect(page).not.toMatch(/page_view|id="problems"/)
+    for (const page of [overview, counter]) expect(page).not.toMatch(/page_view|buyer|id="problems"/)
     expect(overview).toContain('href="/?type=invoice"')
     expect(counter).toContain('id="set"')
+    expect(counter).toContain('The same key in other types stays as it is')
     expect(other).toContain('Your token may not see this type')
     expect(other).not.toMatch(/Page view|data-page/)
   })
@@ -179,6 +185,6 @@ describe('For a token', () => {
   it('that may manage, everything is there', async () => {
     const { overview, counter, other } = await pagesFor('manage')
     for (const page of [overview, counter, other]) expect(page).toContain('id="problems"')
-    for (const id of ['set', 'move', 'confirm']) expect(counter).toContain(`id="${id}"`)
+    for (const id of ['set', 'move', 'confirm', 'also']) expect(counter).toContain(`id="${id}"`)
   })
 })

@@ -10,6 +10,8 @@ it('The documentation has commands for the host that was asked', async () => {
   expect(page).toContain('curl -i &#39;https://counter.example/v1/')
   expect(page).not.toContain('YOUR-WORKER')
   expect(response.headers.get('X-Request-Id')).not.toBeNull()
+  const policy = /^default-src 'none'; script-src 'self'; style-src 'sha256-[^']+';(?!.*unsafe)/
+  expect(response.headers.get('Content-Security-Policy')).toMatch(policy)
 })
 
 it('The documentation does not repeat a host that a shell would interpret', async () => {

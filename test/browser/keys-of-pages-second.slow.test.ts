@@ -1,3 +1,0 @@
-import { testKeysOfPages } from './keys-of-pages.ts'
-
-testKeysOfPages({ third: 1 })
