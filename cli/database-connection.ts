@@ -4,8 +4,6 @@ import mysql from 'mysql2/promise'
 /** A connection to a database, over PlanetScale's HTTP API or the MySQL protocol. */
 export interface DatabaseConnection {
   execute(sql: string, args?: unknown[]): Promise<Record<string, unknown>[]>
-  /** Runs statements in a transaction, which is rolled back if any of them fails. */
-  transaction(work: (execute: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -23,23 +21,12 @@ export async function connectDatabase(databaseUrl: string): Promise<DatabaseConn
     const connection = await mysql.createConnection({ uri: databaseUrl })
     return {
       execute: async (sql, args = []) => (await connection.query(sql, args))[0] as unknown as Record<string, unknown>[],
-      async transaction(work) {
-        await connection.beginTransaction()
-        try {
-          await work((sql) => connection.query(sql))
-          await connection.commit()
-        } catch (error) {
-          await connection.rollback()
-          throw error
-        }
-      },
       close: () => connection.end(),
     }
   }
   const client = new Client({ url: databaseUrl })
   return {
     execute: async (sql, args = []) => (await client.execute(sql, args)).rows as Record<string, unknown>[],
-    transaction: (work) => client.transaction((transaction) => work((sql) => transaction.execute(sql))),
     close: async () => {},
   }
 }

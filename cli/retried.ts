@@ -38,7 +38,7 @@ export class PassingError extends Error {
  */
 export function retried<T>(
   attempt: () => Promise<T>,
-  { signal, onRetry = console.error }: { signal: AbortSignal; onRetry?: ((message: string) => void) | undefined },
+  { signal, onRetry = console.error }: { signal: AbortSignal; onRetry?: (message: string) => void },
 ): Promise<T> {
   const once = () =>
     attempt().catch((error: unknown) => {
@@ -65,9 +65,9 @@ export async function fetchText(url: string, init: RequestInit, signal: AbortSig
   return { response, text: await response.text() }
 }
 
-/** The message of an error and of its cause. */
+/** The message of an error, or its code if it has none, and the message of its cause. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  return `${error.message}${cause}`
+  const { message, cause, code } = error as Error & { code?: string }
+  return `${message || code || error.name}${cause instanceof Error ? ` (${cause.message})` : ''}`
 }

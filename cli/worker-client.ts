@@ -18,6 +18,8 @@ export interface WorkerClientOptions {
 
 /** A client of a Worker's API. It retries requests that fail for a reason that may pass. */
 export class WorkerClient {
+  /** How many attempts were sent again. */
+  retries = 0
   readonly #options: WorkerClientOptions
   /** Whether the Worker has ever answered: then it may only be restarting. */
   #answered = false
@@ -26,9 +28,32 @@ export class WorkerClient {
     this.#options = options
   }
 
-  /** @throws {RefusedError} if a retry would not help */
-  async get(path: string): Promise<string> {
-    return (await this.#send('GET', path)).text
+  /** Reads JSON. @throws {RefusedError} if a retry would not help */
+  async get<T>(path: string): Promise<T> {
+    return JSON.parse((await this.#send('GET', path)).text, exactIntegers)
+  }
+
+  /**
+   * Reads pages one after another: the `next` of each is the `after` of the following one.
+   *
+   * @throws {RefusedError} if a retry would not help
+   */
+  async *pages<T>(method: 'GET' | 'POST', path: string, query: Record<string, string>) {
+    for (let next: string | null | undefined; next !== null; ) {
+      const parameters = new URLSearchParams({ ...query, ...(next !== undefined && { after: next }) })
+      const { text } = await this.#send(method, `${path}?${parameters}`)
+      const page = this.#pageOf<T>(text)
+      yield page
+      next = page.next
+    }
+  }
+
+  #pageOf<T>(text: string): T & { next: string | null } {
+    try {
+      const page = JSON.parse(text, exactIntegers)
+      if (page.next === null || typeof page.next === 'string') return page
+    } catch {}
+    throw new Error(`the answer of ${this.#options.url} is not one of this version of the Worker`)
   }
 
   /**
@@ -47,12 +72,12 @@ export class WorkerClient {
    *
    * @throws {RefusedError} if a retry would not help
    */
-  async change(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<string> {
-    return (await this.#send(method, path, body, crypto.randomUUID())).text
+  async change<T>(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<T> {
+    return JSON.parse((await this.#send(method, path, body, crypto.randomUUID())).text, exactIntegers)
   }
 
   #send(method: string, path: string, body?: unknown, idempotencyKey?: string) {
-    const { url, token, signal, onRetry, deadlineMs } = this.#options
+    const { url, token, signal, onRetry = console.error, deadlineMs } = this.#options
     const headers = {
       Authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -73,8 +98,22 @@ export class WorkerClient {
       if (!mayPass) throw new RefusedError(problem, code, errors)
       throw new PassingError(problem, Math.min(Number(response.headers.get('Retry-After')) || 0, MAX_WAIT))
     }
-    return retried(attempt, { signal, onRetry })
+    const noteRetry = (message: string) => {
+      this.retries++
+      onRetry(message)
+    }
+    return retried(attempt, { signal, onRetry: noteRetry })
   }
+}
+
+/** The path of a counter in the API. */
+export function counterPath(type: string, key: string): string {
+  return `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(key)}`
+}
+
+/** A reviver for `JSON.parse` that returns integers as bigints where JavaScript would round them. */
+function exactIntegers(_: string, value: unknown, context?: { source: string }): unknown {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(context!.source) : value
 }
 
 /** Whether no server listens at an address, or there is no such address. */
@@ -103,7 +142,7 @@ export async function configuredTypes(
   worker: WorkerClient,
   needed?: string,
 ): Promise<Map<string, KeyedType & { name: string }>> {
-  const { types } = JSON.parse(await worker.get('/v1/status')) as { types: (KeyedType & { name: string })[] }
+  const { types } = await worker.get<{ types: (KeyedType & { name: string })[] }>('/v1/status')
   const named = new Map(types.map((type) => [type.name, type]))
   if (needed === undefined || named.has(needed)) return named
   throw new RefusedError(

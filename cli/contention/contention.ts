@@ -5,9 +5,11 @@ import { setTimeout } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
 import { InvalidArgumentError, program } from 'commander'
 import { connectDatabase, type DatabaseConnection } from '../database-connection.ts'
+import { describeError } from '../retried.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
-import { countersAmong, type LockFindings, lockReport } from './lock-report.ts'
-import { type LockWait, type Product, readIndexColumns, readLockWaits, serverOf } from './lock-waits.ts'
+import { lockReport } from './lock-report.ts'
+import { type LockWait, type Product, readLockWaits, serverOf } from './lock-waits.ts'
+import { nameRows } from './locked-rows.ts'
 
 /** Most waits last milliseconds, so a single sample would miss them. MariaDB refreshes its state every 100 ms. */
 const SAMPLES = 10
@@ -43,36 +45,23 @@ function databaseUrl(): string | undefined {
   return undefined
 }
 
-async function inspectLocks(db: DatabaseConnection, product: Product): Promise<LockFindings> {
+async function inspectLocks(db: DatabaseConnection, product: Product): Promise<string> {
   const began = Date.now()
-  const samples = await sampleLockWaits(db, product).catch(asError)
-  const seconds = (Date.now() - began) / 1_000
-  const columns = await readIndexColumns(db).catch(() => new Map<string, string[]>())
-  const counters = samples instanceof Error ? [] : countersAmong(samples.flat(), columns)
-  const names = await readKeys(db, counters).catch(() => new Map<string, string>())
-  return { samples, columns, names, seconds }
-}
-
-async function sampleLockWaits(db: DatabaseConnection, product: Product): Promise<LockWait[][]> {
-  const samples = []
-  for (let i = 0; i < SAMPLES; i++) {
-    if (i > 0) await setTimeout(PAUSE_MS)
-    samples.push(await readLockWaits(db, product))
+  const samples: LockWait[][] = []
+  try {
+    for (let i = 0; i < SAMPLES; i++) {
+      if (i > 0) await setTimeout(PAUSE_MS)
+      samples.push(await readLockWaits(db, product))
+    }
+  } catch (error) {
+    const reason = describeError(error).replace(/\s+/g, ' ').slice(0, 200)
+    return (
+      'Lock waits: not available. The database user may lack the right to see it, or the service does not offer it ' +
+      `(${reason}).\n\nHot rows: unknown, for the same reason.`
+    )
   }
-  return samples
-}
-
-async function readKeys(db: DatabaseConnection, counters: readonly string[]): Promise<Map<string, string>> {
-  if (counters.length === 0) return new Map()
-  const rows = await db.execute(
-    `SELECT CONCAT(record_type, ' ', record_id) AS counter, CONVERT(name USING utf8mb4) AS name FROM counters
-     WHERE (record_type, record_id) IN (${counters.map((counter) => `(${counter.replace(' ', ', ')})`).join(', ')})`,
-  )
-  return new Map(rows.map(({ counter, name }) => [String(counter), String(name)]))
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
+  const seconds = (Date.now() - began) / 1_000
+  return lockReport(samples, await nameRows(db, samples.flat()), seconds)
 }
 
 const url = databaseUrl()
@@ -85,16 +74,12 @@ try {
   const { product, version, database } = await serverOf(db)
   for (;;) {
     console.log(`${product} ${version} at ${host}, database ${database}, ${new Date().toISOString().slice(0, 19)}Z\n`)
-    console.log(lockReport(await inspectLocks(db, product)))
+    console.log(await inspectLocks(db, product))
     if (watch === undefined) break
     console.log(`\n${'-'.repeat(60)}\n`)
     await setTimeout(watch * 1_000)
   }
   await db.close()
 } catch (error) {
-  const { message, cause, code } = error as Error & { code?: string }
-  const reason = message || code || String(error)
-  program.error(
-    `The database at ${host} could not be queried: ${reason}${cause instanceof Error ? ` (${cause.message})` : ''}`,
-  )
+  program.error(`The database at ${host} could not be queried: ${describeError(error)}`)
 }

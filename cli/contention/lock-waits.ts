@@ -8,7 +8,8 @@ export interface LockWait {
   /** The row's values in that index, as the server writes them; `null` for a gap, or if the server does not say. */
   row: string | null
   waiting: LockParty
-  holding: LockParty
+  /** `lastStatement`: the one before, if the server reports it. */
+  holding: LockParty & { lastStatement: string | null }
 }
 
 /** One side of a wait. */
@@ -16,8 +17,6 @@ export interface LockParty {
   connection: string
   /** The statement that is running; `null` while the transaction is open between two statements. */
   statement: string | null
-  /** The statement before, if the server reports it. */
-  lastStatement: string | null
   /** Seconds for which it has waited, or for which its transaction has been open. */
   seconds: number
 }
@@ -40,31 +39,31 @@ export async function serverOf(
 /** The present in the time zone of the server's system: InnoDB's times are in that one, not in the session's. */
 const NOW = "CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')"
 
-// Vitess names the schema of a keyspace vt_ and the keyspace.
-const MYSQL_WAITS = `
-  SELECT r.OBJECT_NAME AS tbl, r.INDEX_NAME AS idx, r.LOCK_DATA AS row_data,
-    rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query, NULL AS waiting_last,
+/** What is read of the transaction that waits, `rt`, and of the one that blocks it, `bt`. */
+const TRANSACTIONS = `
+    rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query,
     TIMESTAMPDIFF(SECOND, rt.trx_wait_started, ${NOW}) AS waited,
-    bt.trx_mysql_thread_id AS holding, bt.trx_query AS holding_query, bs.SQL_TEXT AS holding_last,
-    TIMESTAMPDIFF(SECOND, bt.trx_started, ${NOW}) AS held
+    bt.trx_mysql_thread_id AS holding, bt.trx_query AS holding_query,
+    TIMESTAMPDIFF(SECOND, bt.trx_started, ${NOW}) AS held`
+
+const WAITS: Record<Product, string> = {
+  // Vitess names the schema of a keyspace vt_ and the keyspace.
+  MySQL: `
+  SELECT r.OBJECT_NAME AS tbl, r.INDEX_NAME AS idx, r.LOCK_DATA AS row_data, bs.SQL_TEXT AS holding_last, ${TRANSACTIONS}
   FROM performance_schema.data_lock_waits AS w
   JOIN performance_schema.data_locks AS r ON r.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID
   JOIN information_schema.INNODB_TRX AS rt ON rt.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID
   JOIN information_schema.INNODB_TRX AS bt ON bt.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID
   LEFT JOIN performance_schema.events_statements_current AS bs ON bs.THREAD_ID = w.BLOCKING_THREAD_ID
-  WHERE r.OBJECT_SCHEMA IN (DATABASE(), CONCAT('vt_', DATABASE())) ORDER BY rt.trx_wait_started, waiting LIMIT 200`
-
-const MARIADB_WAITS = `
-  SELECT r.lock_table AS tbl, r.lock_index AS idx, r.lock_data AS row_data,
-    rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query, NULL AS waiting_last,
-    TIMESTAMPDIFF(SECOND, rt.trx_wait_started, ${NOW}) AS waited,
-    bt.trx_mysql_thread_id AS holding, bt.trx_query AS holding_query, NULL AS holding_last,
-    TIMESTAMPDIFF(SECOND, bt.trx_started, ${NOW}) AS held
+  WHERE r.OBJECT_SCHEMA IN (DATABASE(), CONCAT('vt_', DATABASE()))`,
+  MariaDB: `
+  SELECT r.lock_table AS tbl, r.lock_index AS idx, r.lock_data AS row_data, NULL AS holding_last, ${TRANSACTIONS}
   FROM information_schema.INNODB_LOCK_WAITS AS w
   JOIN information_schema.INNODB_LOCKS AS r ON r.lock_id = w.requested_lock_id
   JOIN information_schema.INNODB_TRX AS rt ON rt.trx_id = w.requesting_trx_id
   JOIN information_schema.INNODB_TRX AS bt ON bt.trx_id = w.blocking_trx_id
-  WHERE r.lock_table LIKE CONCAT('\`', DATABASE(), '\`.%') ORDER BY rt.trx_wait_started, waiting LIMIT 200`
+  WHERE r.lock_table LIKE CONCAT('\`', DATABASE(), '\`.%')`,
+}
 
 /**
  * Reads the lock waits of this moment in the current database, the longest first; at most 200.
@@ -72,8 +71,8 @@ const MARIADB_WAITS = `
  * @throws {Error} if the database user may not see them
  */
 export async function readLockWaits(db: DatabaseConnection, product: Product): Promise<LockWait[]> {
-  const rows = await db.execute(product === 'MySQL' ? MYSQL_WAITS : MARIADB_WAITS)
-  const text = (value: unknown) => (value === null || value === undefined ? null : String(value))
+  const rows = await db.execute(`${WAITS[product]} ORDER BY rt.trx_wait_started, waiting LIMIT 200`)
+  const text = (value: unknown) => (value == null ? null : String(value))
   return rows.map((row) => ({
     // MariaDB: `database`.`table`.
     table: String(row.tbl).replace(/^`.*`\.`|`$/g, ''),
@@ -82,7 +81,6 @@ export async function readLockWaits(db: DatabaseConnection, product: Product): P
     waiting: {
       connection: String(row.waiting),
       statement: text(row.waiting_query),
-      lastStatement: text(row.waiting_last),
       seconds: Number(row.waited ?? 0),
     },
     holding: {
@@ -92,25 +90,4 @@ export async function readLockWaits(db: DatabaseConnection, product: Product): P
       seconds: Number(row.held ?? 0),
     },
   }))
-}
-
-/**
- * The columns of each index of the current database, by `table.index`. A secondary index ends with the columns of the
- * primary key that it does not name itself.
- */
-export async function readIndexColumns(db: DatabaseConnection): Promise<Map<string, string[]>> {
-  const rows = await db.execute(
-    `SELECT TABLE_NAME AS tbl, INDEX_NAME AS idx, COLUMN_NAME AS col FROM information_schema.STATISTICS
-     WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
-  )
-  const columns = new Map<string, string[]>()
-  for (const { tbl, idx, col } of rows) {
-    const key = `${tbl}.${idx}`
-    columns.set(key, [...(columns.get(key) ?? []), String(col)])
-  }
-  for (const [key, own] of columns) {
-    const primary = columns.get(`${key.slice(0, key.indexOf('.'))}.PRIMARY`) ?? []
-    columns.set(key, [...own, ...primary.filter((column) => !own.includes(column))])
-  }
-  return columns
 }

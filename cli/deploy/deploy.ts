@@ -135,9 +135,8 @@ async function readHealth(url: string): Promise<{ isWell: boolean; reason: strin
 async function waitForFirstHit(worker: WorkerClient, url: string): Promise<void> {
   const [type = ''] = declaredTypes(SETTINGS) ?? []
   for (let isFirst = true; ; isFirst = false) {
-    const { counters } = JSON.parse(await worker.get(`/v1/search/${type}?limit=100`)) as {
-      counters: { key: string; count: number }[]
-    }
+    const search = `/v1/search/${type}?limit=100`
+    const { counters } = await worker.get<{ counters: { key: string; count: number | bigint }[] }>(search)
     const counted = counters.find(({ count }) => count !== 0)
     if (counted !== undefined) return say(`It counts: ${visibleKey(counted.key)}`)
     if (isFirst) {

@@ -1,32 +1,28 @@
 import { toCsv } from '../../src/csv.ts'
+import { toJson } from '../../src/database/values.ts'
 
 /** One row of an export. */
 export interface ExportedRow {
   type: string
   key: string
-  /** The digits of the count. */
-  count: string
+  count: number | bigint
   day?: string
 }
 
 /** How rows are written. */
-export interface ExportFormat {
+interface ExportFormat {
   header: string
   rows(rows: readonly ExportedRow[]): string
 }
 
 /** The formats. `npm run import` reads both. */
-export const EXPORT_FORMATS = {
+export const EXPORT_FORMATS: Record<'csv' | 'json', ExportFormat> = {
   csv: {
     header: toCsv([['type', 'key', 'count', 'day']]),
-    rows: (rows) => toCsv(rows.map(({ type, key, count, day }) => [type, key, BigInt(count), day ?? null])),
+    rows: (rows) => toCsv(rows.map(({ type, key, count, day }) => [type, key, count, day ?? null])),
   },
   json: {
     header: '',
-    rows: (rows) => rows.map((row) => `${toJson(row)}\n`).join(''),
+    rows: (rows) => rows.map(({ type, key, count, day }) => `${toJson({ type, key, count, day })}\n`).join(''),
   },
-} as const satisfies Record<string, ExportFormat>
-
-function toJson({ type, key, count, day }: ExportedRow): string {
-  return JSON.stringify({ type, key, count: JSON.rawJSON(count), ...(day !== undefined && { day }) })
 }

@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import { open, rename, rm } from 'node:fs/promises'
 import { Option, program } from 'commander'
 import { commandName } from '../command-name.ts'
-import { interruption, stopReason } from '../interruption.ts'
+import { interruption, stop } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { configuredTypes } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
-import { EXPORT_FORMATS, type ExportFormat } from './export-format.ts'
-import { exportPages } from './export-pages.ts'
+import { EXPORT_FORMATS, type ExportedRow } from './export-format.ts'
 
 program
   .name(commandName('export', '-s '))
@@ -52,17 +51,21 @@ const options = program.opts<{
 }>()
 const interrupted = interruption()
 const worker = workerOf(options, interrupted)
-const format: ExportFormat = EXPORT_FORMATS[options.format]
+const format = EXPORT_FORMATS[options.format]
 const began = Date.now()
 let rows = 0
 
 async function writeRows(write: (text: string) => Promise<void>): Promise<void> {
   const types = options.type ?? [...(await configuredTypes(worker)).keys()]
   await write(format.header)
-  for await (const page of exportPages(worker, [...new Set(types)], options.by)) {
-    await write(format.rows(page))
-    rows += page.length
-    sayProgress(`${rows} rows`)
+  for (const type of new Set(types)) {
+    const path = `/v1/export/${encodeURIComponent(type)}`
+    type Page = { rows: Omit<ExportedRow, 'type'>[] }
+    for await (const page of worker.pages<Page>('GET', path, { by: options.by })) {
+      await write(format.rows(page.rows.map((row) => ({ type, ...row }))))
+      rows += page.rows.length
+      sayProgress(`${rows} rows`)
+    }
   }
 }
 
@@ -83,11 +86,8 @@ try {
   endProgress()
   console.error(`${rows} rows exported in ${((Date.now() - began) / 1_000).toFixed(1)} s.`)
 } catch (error) {
-  if (!readerIsGone) {
-    const reason = stopReason(error, interrupted)
-    console.error(`${reason}.${options.output === undefined ? '' : ` Nothing was written to ${options.output}.`}`)
-  }
-  process.exitCode = interrupted.signal.aborted ? (readerIsGone ? 141 : 130) : 1
+  if (readerIsGone) process.exitCode = 141
+  else stop(error, interrupted, options.output === undefined ? '' : ` Nothing was written to ${options.output}.`)
 }
 
 /**

@@ -1,7 +1,6 @@
 import { counterId } from '../../src/counters/counter-address.ts'
 import { addressOfKey, type KeyedType } from '../../src/counters/keys/key-address.ts'
-import { numberDigits } from '../exact-json.ts'
-import type { WorkerClient } from '../worker-client.ts'
+import { counterPath, type WorkerClient } from '../worker-client.ts'
 import { isCount } from './cell-values.ts'
 import type { ImportRow } from './import-rows.ts'
 import { LineError, Mistakes } from './mistakes.ts'
@@ -37,10 +36,10 @@ export async function checkRows(
   }
   mistakes.throwIfAny()
 
-  const parse = async (path: string) => JSON.parse(await worker.get(path), numberDigits)
   const largest = new Map<string, bigint>()
   for (const [name, { added, taken }] of sums) {
-    const { counters } = await parse(`/v1/top/${encodeURIComponent(name)}?limit=1`)
+    const top = `/v1/top/${encodeURIComponent(name)}?limit=1`
+    const { counters } = await worker.get<{ counters: { count: number | bigint }[] }>(top)
     const most = BigInt(counters[0]?.count ?? 0)
     if (!isCount(added + most) || !isCount(taken)) largest.set(name, most)
   }
@@ -55,8 +54,8 @@ export async function checkRows(
     totals.set(counterId(address), counter)
     counter.sum += count
     if (!isCount(counter.sum + most)) {
-      const path = `/v1/counters/${encodeURIComponent(name)}/${encodeURIComponent(key)}?consistency=rolled`
-      counter.total ??= BigInt((await parse(path)).count)
+      const rolled = `${counterPath(name, key)}?consistency=rolled`
+      counter.total ??= BigInt((await worker.get<{ count: number | bigint }>(rolled)).count)
     }
     if (!isCount(counter.sum + (counter.total ?? 0n))) wrong(line, 'with this count, the total leaves 64 bits')
   }

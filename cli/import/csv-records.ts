@@ -42,26 +42,22 @@ export async function* readCsvRecords(
     }),
   )
   try {
-    for await (const { info, record } of parser as AsyncIterable<{
-      info: { lines: number }
-      record: Record<string, string>
-    }>) {
-      yield { line: info.lines, cells: record }
-    }
+    for await (const { info, record } of parser) yield { line: info.lines, cells: record }
   } catch (error) {
     throw error instanceof CsvError ? lineErrorOf(error) : error
   }
 }
 
 /**
- * Checks that a header has some columns once each. Others are ignored.
+ * A check that a header has some columns once each. Others are ignored. It throws a `LineError`.
  *
- * @param hint what to do if it does not
- * @throws {LineError} if it does not
+ * @param hint what to do if it has not
  */
-export function requireColumns(header: string[], columns: readonly string[], hint: string): string[] {
-  if (columns.every((name) => header.filter((other) => other === name).length === 1)) return header
-  throw new LineError(1, `the header must have each of the columns ${columns.join(', ')} once; ${hint}`)
+export function requireColumns(columns: readonly string[], hint: string): (header: string[]) => string[] {
+  return (header) => {
+    if (columns.every((name) => header.filter((other) => other === name).length === 1)) return header
+    throw new LineError(1, `the header must have each of the columns ${columns.join(', ')} once; ${hint}`)
+  }
 }
 
 /** The parser's own messages would repeat the text of the row. */

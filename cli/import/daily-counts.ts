@@ -10,11 +10,11 @@ export interface CountRules {
   /** What to put in front of each key. */
   prefix: string
   /** The first day (UTC) that is left out. */
-  before?: string
+  before?: string | undefined
   /** Whether paths keep their query and fragment. */
   query: boolean
   /** The only host whose counts are taken. */
-  host?: string
+  host?: string | undefined
 }
 
 /** What another counter's export holds, summed for each key and day. */

@@ -7,7 +7,7 @@ import { LineError, type Mistakes } from './mistakes.ts'
 
 /** The versions of the CSV export. They have the same columns where it matters. */
 const VERSIONS = ['1', '2']
-const COLUMNS = ['Path', 'Event', 'Bot', 'Date']
+const CHECK_COLUMNS = requireColumns(['Path', 'Event', 'Bot', 'Date'], 'pass the export as GoatCounter wrote it')
 const TRUE = ['true', 't', '1']
 const FALSE = ['false', 'f', '0']
 
@@ -46,7 +46,7 @@ function checkHeader([first = '', ...others]: string[]): string[] {
       `this is version ${version} of GoatCounter's CSV; this command reads ${VERSIONS.join(' and ')}`,
     )
   }
-  return requireColumns(['Path', ...others], COLUMNS, 'pass the export as GoatCounter wrote it')
+  return CHECK_COLUMNS(['Path', ...others])
 }
 
 async function readJson(texts: AsyncIterable<string>, counts: DailyCounts, mistakes: Mistakes): Promise<void> {

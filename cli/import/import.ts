@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, program } from 'commander'
 import { commandName } from '../command-name.ts'
 import { type InputFile, openAgain } from '../input-file.ts'
-import { interruption, stopReason } from '../interruption.ts'
+import { canContinue, interruption, stop } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { RefusedError } from '../retried.ts'
 import { configuredTypes } from '../worker-client.ts'
@@ -58,8 +58,8 @@ The export command puts an apostrophe before a key that a spreadsheet would trea
 apostrophe before = + - @, a tab or a line break.
 
 Of an export, counts are summed for each key and day. The keys of paths are those under which the pages are counted. What is
-left out is said. Another --type,
---prefix, --before, --host or --no-query makes another import, and so does an export that has grown.
+left out is said. Another --type, --prefix, --before, --host or --no-query makes another import, and so does an export that has
+grown.
 - goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
   unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} -
 - plausible: of the zip file, imported_pages_….csv:
@@ -69,7 +69,7 @@ left out is said. Another --type,
   )
   .parse()
 
-const { from, type, prefix, before, host, query, dryRun, ...options } = program.opts<{
+const { from, type, prefix, before, host, query, dryRun, name, ...options } = program.opts<{
   url: string
   token: string
   name: string
@@ -87,15 +87,12 @@ const interrupted = interruption()
 interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
 const began = Date.now()
-const done = { rows: 0, repeated: 0, requests: 0, retries: 0 }
+const done = { rows: 0, repeated: 0, requests: 0 }
 /** The batch that is being imported: the lines of its rows, the indexes of those that are left, and the last line before it. */
-let batch: { unit: string; lines: number[]; left: Set<number>; before: number | undefined } | null = null
-const worker = workerOf(options, interrupted, {
-  onRetry: (message) => {
-    done.retries++
-    console.error(message)
-  },
-})
+let batch: { lines: number[]; left: Set<number>; before: number | undefined } | null = null
+/** What the lines of a batch are numbers of: an export is summed up before. */
+let unit = 'lines'
+const worker = workerOf(options, interrupted)
 
 async function* chunksOf({ chunks, bytesRead }: InputFile): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
@@ -106,21 +103,14 @@ async function* chunksOf({ chunks, bytesRead }: InputFile): AsyncGenerator<Buffe
 }
 
 /** Sums what the export of another tool holds, and says what it leaves out. */
-async function sumExport(name: string, text: InputText, mistakes: Mistakes): Promise<ImportRow[]> {
-  const { read, neverImported } = OTHER_COUNTERS[name]!
-  const rules = {
-    type: type ?? 'page_view',
-    prefix: prefix ?? '',
-    query,
-    ...(before !== undefined && { before }),
-    ...(host !== undefined && { host }),
-  }
-  const counts = new DailyCounts(rules)
+async function sumExport(tool: string, text: InputText, mistakes: Mistakes): Promise<ImportRow[]> {
+  const { read, neverImported } = OTHER_COUNTERS[tool]!
+  const counts = new DailyCounts({ type: type ?? 'page_view', prefix: prefix ?? '', query, before, host })
   await read(text, counts, mistakes)
   mistakes.throwIfAny()
   const rows = counts.rows()
   const sum = rows.reduce((sum, { count }) => sum + count, 0n)
-  console.log(`Read: ${sum} counts of ${name} in ${rows.length} rows, one for each key and day.`)
+  console.log(`Read: ${sum} counts of ${tool} in ${rows.length} rows, one for each key and day.`)
   const leftOut = [...counts.leftOut].map(([reason, count]) => `${reason} (${count})`).join(', ')
   if (leftOut !== '') console.log(`Left out: ${leftOut}.`)
   console.log(`Never imported: ${neverImported}.`)
@@ -135,20 +125,20 @@ async function sumExport(name: string, text: InputText, mistakes: Mistakes): Pro
 function summary(): string {
   const seconds = ((Date.now() - began) / 1_000).toFixed(1)
   const before = done.repeated > 0 ? `, ${done.repeated} of them had been imported before and were not added again` : ''
-  return `${done.rows} rows imported${before}. ${done.requests} requests, ${done.retries} retries, ${seconds} s.`
+  return `${done.rows} rows imported${before}. ${done.requests} requests, ${worker.retries} retries, ${seconds} s.`
 }
 
-/** @param unit what the numbers of rows are numbers of */
 async function importRows(
   rows: AsyncIterable<ImportRow> | Iterable<ImportRow>,
-  { unit, total, changed }: { unit: string; total: number; changed: Mistakes },
+  total: number,
+  changed: Mistakes,
 ): Promise<void> {
   const imports = new SplitImports(worker)
-  for await (const { idempotencyKey, counters, lines } of importBatches(rows, options.name)) {
+  for await (const { idempotencyKey, counters, lines } of importBatches(rows, name)) {
     // The file may have changed since it was checked.
     changed.throwIfAny()
     const left = new Set(lines.keys())
-    batch = { unit, lines, left, before: batch?.lines.at(-1) }
+    batch = { lines, left, before: batch?.lines.at(-1) }
     for await (const { rows, repeated } of imports.send(idempotencyKey, counters)) {
       for (const row of rows) left.delete(row)
       done.requests++
@@ -163,7 +153,7 @@ async function importRows(
 }
 
 /** Which lines are imported and which are not. @param isRefused whether the last request certainly imported nothing */
-function whereStopped({ unit, lines, left, before }: NonNullable<typeof batch>, isRefused: boolean): string {
+function whereStopped({ lines, left, before }: NonNullable<typeof batch>, isRefused: boolean): string {
   const some = [...left].slice(0, 10).map((row) => lines[row])
   return (
     (before === undefined ? '' : `All ${unit} up to ${before} are imported. `) +
@@ -189,22 +179,17 @@ try {
   }
   const types = await configuredTypes(worker, sums?.[0]?.type)
   const total = await mistakes.all(() => checkRows(read, types, worker, mistakes))
-  const changed = new Mistakes()
   if (dryRun) console.log(`Rows that would be imported: ${total}. Nothing was changed.`)
-  else if (sums === null) await importRows(read(changed), { unit: 'lines', total, changed })
-  else
-    await importRows(
-      sums.map((row, i) => ({ ...row, line: i + 1 })),
-      { unit: 'rows', total, changed },
-    )
+  else {
+    if (sums !== null) unit = 'rows'
+    const changed = new Mistakes()
+    await importRows(sums?.map((row, i) => ({ ...row, line: i + 1 })) ?? read(changed), total, changed)
+  }
 } catch (error) {
-  endProgress()
-  console.error(`${stopReason(error, interrupted)}.\nSo far: ${summary()}`)
-  if (batch !== null) console.error(whereStopped(batch, error instanceof RefusedError && done.retries === 0))
-  const isFinal = error instanceof RefusedError || (error instanceof Error && 'code' in error)
-  if (interrupted.signal.aborted || batch !== null || !isFinal) {
+  stop(error, interrupted, `\nSo far: ${summary()}`)
+  if (batch !== null) console.error(whereStopped(batch, error instanceof RefusedError && worker.retries === 0))
+  if (batch !== null || canContinue(error, interrupted)) {
     console.error('Run the same command again, with the same file, to import the rest. Nothing is added twice.')
   }
-  process.exitCode = interrupted.signal.aborted ? 130 : 1
 }
 process.stdin.destroy()

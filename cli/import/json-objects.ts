@@ -1,4 +1,3 @@
-import { numberDigits } from '../exact-json.ts'
 import { splitLines } from '../lines.ts'
 import { LineError, type Mistakes } from './mistakes.ts'
 
@@ -36,4 +35,9 @@ function membersOf(line: number, text: string): Record<string, unknown> {
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {}
   throw new LineError(line, 'this is not JSON lines; write one object a line')
+}
+
+/** A reviver that returns numbers as their digits. JavaScript would round those beyond 2^53. */
+function numberDigits(_: string, value: unknown, context?: { source: string }): unknown {
+  return typeof value === 'number' ? (context?.source ?? String(value)) : value
 }

@@ -4,7 +4,10 @@ import { type DailyCounts, escapeDecoded } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
 import type { Mistakes } from './mistakes.ts'
 
-const COLUMNS = ['date', 'page', 'pageviews']
+const CHECK_HEADER = requireColumns(
+  ['date', 'page', 'pageviews'],
+  "of Plausible's files, pass imported_pages_….csv alone",
+)
 
 /**
  * Reads `imported_pages_….csv` of a Plausible export: the page views of each page and day. Plausible decodes paths
@@ -13,9 +16,7 @@ const COLUMNS = ['date', 'page', 'pageviews']
  * @throws {LineError} at a row after which no other can be read
  */
 export async function readPlausibleExport({ pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
-  const checkHeader = (header: string[]) =>
-    requireColumns(header, COLUMNS, "of Plausible's files, pass imported_pages_….csv alone")
-  for await (const { line, cells } of readCsvRecords(pieces, checkHeader, mistakes)) {
+  for await (const { line, cells } of readCsvRecords(pieces, CHECK_HEADER, mistakes)) {
     mistakes.try(() => {
       const day = dayOf(line, 'date', cells.date)
       const count = countOf(line, 'pageviews', cells.pageviews)

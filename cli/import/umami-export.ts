@@ -4,7 +4,10 @@ import { type DailyCounts, escapeDecoded } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
 import { LineError, type Mistakes } from './mistakes.ts'
 
-const COLUMNS = ['url_path', 'event_type', 'created_at']
+const CHECK_HEADER = requireColumns(
+  ['url_path', 'event_type', 'created_at'],
+  "of Umami's files, pass website_event.csv alone",
+)
 /** `EVENT_TYPE.pageView` of Umami (`src/lib/constants.ts`). */
 const PAGE_VIEW = '1'
 
@@ -15,9 +18,7 @@ const PAGE_VIEW = '1'
  * @throws {LineError} at a row after which no other can be read
  */
 export async function readUmamiExport({ pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
-  const checkHeader = (header: string[]) =>
-    requireColumns(header, COLUMNS, "of Umami's files, pass website_event.csv alone")
-  for await (const { line, cells } of readCsvRecords(pieces, checkHeader, mistakes)) {
+  for await (const { line, cells } of readCsvRecords(pieces, CHECK_HEADER, mistakes)) {
     mistakes.try(() => {
       const { url_path: path, event_type: type, hostname: host } = cells
       if (!/^\d$/.test(type!)) throw new LineError(line, 'event_type must be a digit')

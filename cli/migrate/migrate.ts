@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { program } from 'commander'
 import { commandName } from '../command-name.ts'
+import { describeError } from '../retried.ts'
 import { MigrationRefused, markApplied, migrate, migrationStatus } from './migrations.ts'
 
 program
@@ -41,7 +42,6 @@ try {
     say(names.length === 0 ? `The database at ${where} is up to date.` : `Applied ${names.length} at ${where}.`)
   }
 } catch (error) {
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  const reason = error instanceof Error ? `${error.message}${cause}` : String(error)
+  const reason = describeError(error)
   program.error(error instanceof MigrationRefused ? reason : `The database at ${where} could not be queried: ${reason}`)
 }

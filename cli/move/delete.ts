@@ -4,6 +4,6 @@ import { runMove } from './move-command.ts'
 await runMove({
   name: 'delete',
   description: 'Deletes a counter, or all counters whose keys begin with a prefix, with their history.',
-  other: null,
   done: 'deleted',
+  atOnce: 4,
 })

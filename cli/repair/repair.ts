@@ -2,9 +2,9 @@
 import { program } from 'commander'
 import { visibleKey } from '../../src/visible-key.ts'
 import { commandName } from '../command-name.ts'
-import { numberDigits } from '../exact-json.ts'
-import { interruption, stopReason } from '../interruption.ts'
+import { interruption, stop } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
+import { counterPath } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 
 /** A page of verification may read tens of thousands of rows. */
@@ -16,13 +16,8 @@ interface Wrong {
   what: string
   of: 'counter' | 'type'
   start: string | null
-  is: string
-  shouldBe: string
-}
-
-interface Page {
-  wrong: { type: string | null; recordType: string; what: string; start: string | null }[]
-  next: string | null
+  is: number | bigint
+  shouldBe: number | bigint
 }
 
 program
@@ -42,24 +37,16 @@ const [type, key] = program.args as [string, string]
 const options = program.opts<{ url: string; token: string; dryRun?: true }>()
 const interrupted = interruption()
 const worker = workerOf(options, interrupted, { deadlineMs: REQUEST_DEADLINE_MS })
-const path = `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(key)}/repair`
-
-async function repair(dryRun: boolean, days: readonly string[]): Promise<Wrong[]> {
-  const text = await worker.change('POST', path, { dryRun, days: days.slice(0, MAX_DAYS) })
-  return (JSON.parse(text, numberDigits) as { wrong: Wrong[] }).wrong
-}
 
 /** The days of the type that do not agree with its counters. */
 async function wrongDays(): Promise<string[]> {
   const days = new Set<string>()
-  for (let after: string | null = 'days.0.'; after !== null; ) {
-    sayProgress(`checking the history of types (${after})`)
-    const { text } = await worker.post(`/v1/verify?${new URLSearchParams({ after })}`)
-    const page = JSON.parse(text, numberDigits) as Page
+  type Page = { wrong: { type: string | null; what: string; start: string | null }[] }
+  for await (const page of worker.pages<Page>('POST', '/v1/verify', { after: 'days.0.' })) {
     for (const { type: of, what, start } of page.wrong) {
       if (of === type && what === 'day') days.add(start!)
     }
-    after = page.next
+    sayProgress(`checking the history of types (${page.next})`)
   }
   endProgress()
   return [...days].sort()
@@ -67,7 +54,8 @@ async function wrongDays(): Promise<string[]> {
 
 try {
   const days = await wrongDays()
-  const wrong = await repair(options.dryRun ?? false, days)
+  const body = { dryRun: options.dryRun ?? false, days: days.slice(0, MAX_DAYS) }
+  const { wrong } = await worker.change<{ wrong: Wrong[] }>('POST', `${counterPath(type, key)}/repair`, body)
   for (const { what, of, start, is, shouldBe } of wrong) {
     const whose = of === 'counter' ? visibleKey(key) : `all of ${type}`
     const then = options.dryRun ? 'should be' : 'now'
@@ -78,7 +66,5 @@ try {
   else console.log(options.dryRun ? `${sums} would be repaired. Nothing was changed.` : `${sums} repaired.`)
   if (days.length > MAX_DAYS) console.log(`${days.length - MAX_DAYS} more days of ${type} are wrong. Run this again.`)
 } catch (error) {
-  endProgress()
-  console.error(`${stopReason(error, interrupted)}. Run npm run verify to see what is wrong.`)
-  process.exitCode = interrupted.signal.aborted ? 130 : 1
+  stop(error, interrupted, ' Run npm run verify to see what is wrong.')
 }

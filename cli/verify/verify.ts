@@ -2,7 +2,7 @@
 import { InvalidArgumentError, program } from 'commander'
 import { visibleKey } from '../../src/visible-key.ts'
 import { commandName } from '../command-name.ts'
-import { interruption, stopReason } from '../interruption.ts'
+import { interruption, stop } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 
@@ -36,13 +36,6 @@ const MEANINGS: Record<string, string> = {
   adjustments: 'the adjustments of the type; should be the sum of those of its counters',
 }
 
-/** The result of one page. Integers beyond 2^53 are bigints. */
-interface Page {
-  checked: number
-  wrong: Mismatch[]
-  next: string | null
-}
-
 program
   .name(commandName('verify'))
   .description(
@@ -56,7 +49,7 @@ program
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNKNOWN))
   .parse()
 
-const options = program.opts<{ url: string; token: string; after?: string; limit: number }>()
+const { limit, after, ...options } = program.opts<{ url: string; token: string; after?: string; limit: number }>()
 const interrupted = interruption()
 const worker = workerOf(options, interrupted, { deadlineMs: REQUEST_DEADLINE_MS })
 
@@ -65,18 +58,6 @@ function pageSize(text: string): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE)
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${LARGEST_PAGE}.`)
   return limit
-}
-
-async function verifyPage(after: string | undefined): Promise<Page> {
-  const query = new URLSearchParams({ limit: String(options.limit), ...(after !== undefined && { after }) })
-  const { text } = await worker.post(`/v1/verify?${query}`)
-  try {
-    const page = JSON.parse(text, (_, value: unknown, context?: { source?: string }) =>
-      typeof value === 'number' && !Number.isSafeInteger(value) && context?.source ? BigInt(context.source) : value,
-    ) as Page
-    if (Array.isArray(page.wrong) && (page.next === null || typeof page.next === 'string')) return page
-  } catch {}
-  throw new Error(`the answer of ${options.url} is not one of this version of the Worker`)
 }
 
 /** How far the check has come. The ids of most types are hashes, so an id tells which share of its type is done. */
@@ -88,43 +69,29 @@ function progress(cursor: string | null): string {
 const shown: Mismatch[] = []
 let wrong = 0
 let checked = 0
-let cursor = options.after
+let cursor = after
 try {
-  for (;;) {
-    const page = await verifyPage(cursor)
+  const query = { limit: String(limit), ...(after !== undefined && { after }) }
+  for await (const page of worker.pages<{ checked: number; wrong: Mismatch[] }>('POST', '/v1/verify', query)) {
     checked += page.checked
     wrong += page.wrong.length
     shown.push(...page.wrong.slice(0, MAX_SHOWN - shown.length))
     sayProgress(`${checked} counters checked, ${wrong} mismatches; at ${progress(page.next)}`)
-    if (page.next === null) break
-    cursor = page.next
+    cursor = page.next ?? cursor
   }
   endProgress()
-  report()
+  if (wrong === 0) console.log(`${checked} counters checked: everything agrees.`)
+  else report()
   process.exitCode = wrong > 0 ? WRONG : 0
 } catch (error) {
-  endProgress()
-  const reason = stopReason(error, interrupted)
-  console.error(`${reason}. ${checked} counters were checked.`)
-  if (shown.length > 0) report()
+  stop(error, interrupted, ` ${checked} counters were checked.`, UNKNOWN)
+  if (wrong > 0) report()
   if (cursor !== undefined) console.error(`To continue from there, add: --after ${cursor}`)
-  process.exitCode = interrupted.signal.aborted ? 130 : UNKNOWN
 }
 
+/** Shows the mismatches in a table, and below it the meaning of their kinds. */
 function report(): void {
-  if (wrong === 0) {
-    console.log(`${checked} counters checked: everything agrees.`)
-    return
-  }
-  console.log(mismatchTable(shown))
-  if (wrong > shown.length) console.log(`… and ${wrong - shown.length} more`)
-  console.log(`\n${checked} counters checked, ${wrong} mismatches.`)
-}
-
-/** A table of mismatches, and below it the meaning of their kinds. */
-function mismatchTable(rows: readonly Mismatch[]): string {
-  const header = ['type', 'key', 'what', 'when', 'is', 'should be', 'by']
-  const cells = rows.map((row) => [
+  const cells = shown.map((row) => [
     row.type ?? `record_type ${row.recordType}`,
     row.recordId === null ? '(all)' : printable(row.key ?? `record_id ${row.recordId}`),
     row.what,
@@ -133,19 +100,18 @@ function mismatchTable(rows: readonly Mismatch[]): string {
     String(row.shouldBe),
     row.difference > 0 ? `+${row.difference}` : String(row.difference),
   ])
-  const widths = header.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)))
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => (column < 4 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join('  ')
-      .trimEnd()
-  const kinds = [...new Set(rows.map(({ what }) => what))]
-  return [
-    line(header),
-    ...cells.map(line),
-    '',
-    ...kinds.map((what) => `${what.padEnd(6)} ${MEANINGS[what] ?? ''}`.trimEnd()),
-  ].join('\n')
+  const table = [['type', 'key', 'what', 'when', 'is', 'should be', 'by'], ...cells]
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
+  for (const row of table) {
+    const padded = row.map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+    console.log(padded.join('  ').trimEnd())
+  }
+  console.log()
+  for (const what of new Set(shown.map(({ what }) => what))) {
+    console.log(`${what.padEnd(6)} ${MEANINGS[what] ?? ''}`.trimEnd())
+  }
+  if (wrong > shown.length) console.log(`… and ${wrong - shown.length} more`)
+  console.log(`\n${checked} counters checked, ${wrong} mismatches.`)
 }
 
 /** Cuts long keys. */

@@ -159,7 +159,7 @@ describe('A file to import', () => {
     const row = fc.record({
       type: fc.constantFrom('page_view', 'download'),
       key: key.filter((key) => key.isWellFormed()),
-      count: fc.bigInt({ min: -(2n ** 63n) + 1n, max: 2n ** 63n - 1n }).map(String),
+      count: fc.bigInt({ min: -(2n ** 63n) + 1n, max: 2n ** 63n - 1n }),
       day: fc.constantFrom(undefined, '2026-11-01', '1970-01-01'),
     })
     await fc.assert(
@@ -178,7 +178,7 @@ describe('A file to import', () => {
             expect(lines.map((line) => JSON.parse(line).key)).toHaveLength(rows.length)
           }
           const again = plain(await read(content, size))
-          expect(again).toEqual(rows.map(({ type, key, count, day }) => [type, key, BigInt(count), day ?? null]))
+          expect(again).toEqual(rows.map(({ type, key, count, day }) => [type, key, count, day ?? null]))
         },
       ),
       { numRuns: 300 },
