@@ -9,7 +9,6 @@ export interface DatabaseConnection {
 
 /**
  * Connects to a database.
- *
  * @param databaseUrl `https://…` or `http://…` for the HTTP API, or `mysql://…` with the database in its path
  * @throws {Error} if a `mysql://` URL names no database, or its server cannot be reached
  */

@@ -16,31 +16,28 @@ export interface InputFile {
   size: number | null
 }
 
-/**
- * Opens a file, plain or compressed with gzip.
- *
- * @param path a file, or `-` for standard input
- * @throws {Error} if there is no such file
- */
+/** Opens a file, plain or compressed with gzip, or for `-` standard input. @throws {Error} if there is no such file */
 export async function openInputFile(path: string): Promise<InputFile> {
   const size = path === '-' ? null : (await stat(path)).size
-  return inputFile(() => (path === '-' ? process.stdin : createReadStream(path)), size)
+  return inputFile(() => bytesOf(path), size)
 }
 
 /**
  * Opens a file as often as it is wanted. What can be read only once, such as standard input, is copied into a file that the
- * system removes when the process ends.
- *
- * @throws {Error} if there is no such file
+ * system removes when the process ends. @throws {Error} if there is no such file
  */
 export async function openAgain(path: string): Promise<() => InputFile> {
   const about = path === '-' ? null : await stat(path)
-  if (about?.isFile()) return () => inputFile(() => createReadStream(path), about.size)
+  if (about?.isFile()) return () => inputFile(() => bytesOf(path), about.size)
   const folder = await mkdtemp(join(tmpdir(), 'slotted-counter-'))
   const copy = await open(join(folder, 'input'), 'wx+', 0o600)
   await rm(folder, { recursive: true })
-  for await (const chunk of path === '-' ? process.stdin : createReadStream(path)) await copy.appendFile(chunk)
+  await copy.writeFile(bytesOf(path))
   return () => inputFile(() => copy.createReadStream({ start: 0, autoClose: false }), null)
+}
+
+function bytesOf(path: string): AsyncIterable<Buffer> {
+  return path === '-' ? process.stdin : createReadStream(path)
 }
 
 function inputFile(open: () => AsyncIterable<Buffer>, size: number | null): InputFile {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import pRetry, { AbortError } from 'p-retry'
+import pRetry from 'p-retry'
 
 const RETRIES = 8
 /** The longest wait that a server may ask for, in seconds. */
@@ -9,13 +9,10 @@ export const MAX_WAIT = 120
 export class RefusedError extends Error {
   /** The code of a Worker's problem; empty if there is none. */
   readonly code: string
-  /** The fields that are wrong, in the Worker's words. */
-  readonly errors: readonly { field: string; message: string }[]
 
-  constructor(message: string, code = '', errors: readonly { field: string; message: string }[] = []) {
+  constructor(message: string, code = '') {
     super(message)
     this.code = code
-    this.errors = errors
   }
 }
 
@@ -40,21 +37,18 @@ export function retried<T>(
   attempt: () => Promise<T>,
   { signal, onRetry = console.error }: { signal: AbortSignal; onRetry?: (message: string) => void },
 ): Promise<T> {
-  const once = () =>
-    attempt().catch((error: unknown) => {
-      throw error instanceof RefusedError ? new AbortError(error) : error
-    })
-  return pRetry(once, {
+  return pRetry(attempt, {
     retries: RETRIES,
     minTimeout: 250,
     maxTimeout: 10_000,
     randomize: true,
     signal,
-    onFailedAttempt: async ({ error, retriesLeft }) => {
-      if (retriesLeft === 0) return
+    shouldRetry: async ({ error, retriesLeft }) => {
+      if (error instanceof RefusedError) return false
       const seconds = error instanceof PassingError ? error.waitSeconds : 0
       onRetry(`${describeError(error)}; trying again${seconds > 0 ? ` in ${seconds} s` : ''} (${retriesLeft} left) …`)
       await setTimeout(seconds * 1_000, undefined, { signal })
+      return true
     },
   })
 }

@@ -33,27 +33,16 @@ export class WorkerClient {
     return JSON.parse((await this.#send('GET', path)).text, exactIntegers)
   }
 
-  /**
-   * Reads pages one after another: the `next` of each is the `after` of the following one.
-   *
-   * @throws {RefusedError} if a retry would not help
-   */
+  /** Reads pages: the `next` of each is the `after` of the following one. @throws {RefusedError} if a retry would not help */
   async *pages<T>(method: 'GET' | 'POST', path: string, query: Record<string, string>) {
     for (let next: string | null | undefined; next !== null; ) {
       const parameters = new URLSearchParams({ ...query, ...(next !== undefined && { after: next }) })
       const { text } = await this.#send(method, `${path}?${parameters}`)
-      const page = this.#pageOf<T>(text)
+      const page = readPage<T>(text)
+      if (page === null) throw new Error(`the answer of ${this.#options.url} is not one of this version of the Worker`)
       yield page
       next = page.next
     }
-  }
-
-  #pageOf<T>(text: string): T & { next: string | null } {
-    try {
-      const page = JSON.parse(text, exactIntegers)
-      if (page.next === null || typeof page.next === 'string') return page
-    } catch {}
-    throw new Error(`the answer of ${this.#options.url} is not one of this version of the Worker`)
   }
 
   /**
@@ -67,11 +56,7 @@ export class WorkerClient {
     return { text, repeated: headers.get('Idempotent-Replayed') === 'true' }
   }
 
-  /**
-   * Changes something once. All attempts have the same idempotency key.
-   *
-   * @throws {RefusedError} if a retry would not help
-   */
+  /** Changes something once: all attempts have the same idempotency key. @throws {RefusedError} if a retry would not help */
   async change<T>(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<T> {
     return JSON.parse((await this.#send(method, path, body, crypto.randomUUID())).text, exactIntegers)
   }
@@ -92,10 +77,10 @@ export class WorkerClient {
       })
       this.#answered = true
       if (response.ok) return { text, headers: response.headers }
-      const { code, detail, errors } = readProblem(text)
+      const { code, detail } = readProblem(text)
       const problem = `the Worker answered ${response.status}: ${detail}`
       const mayPass = response.status >= 500 || response.status === 429 || CONFLICTS_THAT_PASS.has(code)
-      if (!mayPass) throw new RefusedError(problem, code, errors)
+      if (!mayPass) throw new RefusedError(problem, code)
       throw new PassingError(problem, Math.min(Number(response.headers.get('Retry-After')) || 0, MAX_WAIT))
     }
     const noteRetry = (message: string) => {
@@ -116,6 +101,15 @@ function exactIntegers(_: string, value: unknown, context?: { source: string }):
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(context!.source) : value
 }
 
+function readPage<T>(text: string): (T & { next: string | null }) | null {
+  try {
+    const page = JSON.parse(text, exactIntegers)
+    return page.next === null || typeof page.next === 'string' ? page : null
+  } catch {
+    return null
+  }
+}
+
 /** Whether no server listens at an address, or there is no such address. */
 function isNobodyThere(error: unknown): boolean {
   const { code } = ((error as Error).cause ?? {}) as { code?: string }
@@ -123,21 +117,16 @@ function isNobodyThere(error: unknown): boolean {
 }
 
 /** Reads a problem document. Of any other response, the beginning of its text is the detail. */
-function readProblem(text: string): { code: string; detail: string; errors: { field: string; message: string }[] } {
+function readProblem(text: string): { code: string; detail: string } {
   try {
-    const { code, detail, errors } = JSON.parse(text)
-    return { code: String(code ?? ''), detail: String(detail), errors: Array.isArray(errors) ? errors : [] }
+    const { code = '', detail } = JSON.parse(text)
+    return { code: String(code), detail: String(detail) }
   } catch {
-    return { code: '', detail: text.slice(0, 200), errors: [] }
+    return { code: '', detail: text.slice(0, 200) }
   }
 }
 
-/**
- * Reads the counter types that a Worker is configured with.
- *
- * @param needed a type that must be among them
- * @throws {RefusedError} it is not
- */
+/** Reads the counter types that a Worker is configured with. @throws {RefusedError} if `needed` is not among them */
 export async function configuredTypes(
   worker: WorkerClient,
   needed?: string,

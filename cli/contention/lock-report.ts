@@ -21,7 +21,6 @@ const ADVICE: Record<string, string> = {
 
 /**
  * Describes lock waits for people who do not know the inside of a database server.
- *
  * @param samples the waits at several moments
  * @param seconds the time over which they were taken
  */

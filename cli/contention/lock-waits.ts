@@ -13,7 +13,7 @@ export interface LockWait {
 }
 
 /** One side of a wait. */
-export interface LockParty {
+interface LockParty {
   connection: string
   /** The statement that is running; `null` while the transaction is open between two statements. */
   statement: string | null

@@ -8,7 +8,6 @@ const MAX_KEYS = 100
 
 /**
  * Reads what names the rows of waits, as far as the database user may see it.
- *
  * @returns names a row by its columns, and by the key of its counter if it belongs to one
  */
 export async function nameRows(

@@ -39,6 +39,8 @@ Environment:
   .parse()
 
 const interrupted = interruption()
+const pause = () => setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
+const { DATABASE_URL, API_TOKEN, CI } = process.env
 const say = (line: string) => console.log(line)
 try {
   await deploy()
@@ -50,7 +52,6 @@ try {
 
 async function deploy(): Promise<void> {
   const wrong = wrongSettings(SETTINGS)
-  const { DATABASE_URL, API_TOKEN } = process.env
   const given = { ...(DATABASE_URL && { DATABASE_URL }), ...(API_TOKEN && { API_TOKEN }) }
   const { mistakes } = readConfig({ ...SECRETS, SITES: '', ...given } as unknown as Bindings)
   wrong.push(...mistakes.map(({ field, message }) => `${field} ${message}`))
@@ -85,13 +86,12 @@ The dashboard is ${url}/, for which API_TOKEN is the token. Paste this into your
 
 /** Makes the tables. A version without the new secrets may answer for a while. @returns the Worker's answer */
 async function setUp(worker: WorkerClient): Promise<string> {
-  for (const giveUpAt = Date.now() + PATIENCE_MS; ; ) {
+  for (const giveUpAt = Date.now() + PATIENCE_MS; ; await pause()) {
     try {
       return (await worker.post('/v1/setup')).text
     } catch (error) {
       const mayPass = error instanceof RefusedError && error.code === 'unauthorized' && Date.now() < giveUpAt
       if (!mayPass) throw error
-      await setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
     }
   }
 }
@@ -99,7 +99,6 @@ async function setUp(worker: WorkerClient): Promise<string> {
 /** Stores what the Worker lacks. @returns its API_TOKEN, if that is known here */
 async function storeSecrets(): Promise<string | null> {
   const stored = await secretNames()
-  const { DATABASE_URL, API_TOKEN } = process.env
   if (!stored.includes('DATABASE_URL')) {
     if (!DATABASE_URL && !process.stdin.isTTY) throw new Error('DATABASE_URL is missing: https://USER:PASSWORD@HOST')
     if (!DATABASE_URL) say('DATABASE_URL is https://USER:PASSWORD@HOST, from PlanetScale:')
@@ -115,20 +114,12 @@ async function storeSecrets(): Promise<string | null> {
 /** @param codes of problems that will be solved @throws {Error} if the Worker stays unhealthy, with its reason */
 async function waitForHealth(url: string, codes: readonly string[]): Promise<void> {
   say(`Waiting for ${url} …`)
-  for (const giveUpAt = Date.now() + PATIENCE_MS; ; ) {
-    const { isWell, reason } = await readHealth(url)
-    if (isWell || codes.some((code) => reason.includes(code))) return
-    if (Date.now() > giveUpAt) throw new Error(`${url} is deployed, but does not work yet: ${reason}`)
-    await setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
-  }
-}
-
-async function readHealth(url: string): Promise<{ isWell: boolean; reason: string }> {
-  try {
-    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) })
-    return { isWell: response.ok, reason: await response.text() }
-  } catch (error) {
-    return { isWell: false, reason: describeError(error) }
+  for (const giveUpAt = Date.now() + PATIENCE_MS; ; await pause()) {
+    const problem = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) })
+      .then((response) => (response.ok ? null : response.text()))
+      .catch(describeError)
+    if (problem === null || codes.some((code) => problem.includes(code))) return
+    if (Date.now() > giveUpAt) throw new Error(`${url} is deployed, but does not work yet: ${problem}`)
   }
 }
 
@@ -143,7 +134,7 @@ async function waitForFirstHit(worker: WorkerClient, url: string): Promise<void>
       say('Waiting for the first hit. Ctrl-C ends only this.')
       say(`Does a visit not count? Open ${url}/check?type=${type} in the same browser.`)
     }
-    if (process.env.CI) return
-    await setTimeout(POLL_MS, undefined, { signal: interrupted.signal })
+    if (CI) return
+    await pause()
   }
 }

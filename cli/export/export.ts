@@ -55,14 +55,14 @@ const format = EXPORT_FORMATS[options.format]
 const began = Date.now()
 let rows = 0
 
-async function writeRows(write: (text: string) => Promise<void>): Promise<void> {
+async function* exported(): AsyncGenerator<string> {
   const types = options.type ?? [...(await configuredTypes(worker)).keys()]
-  await write(format.header)
+  yield format.header
   for (const type of new Set(types)) {
     const path = `/v1/export/${encodeURIComponent(type)}`
     type Page = { rows: Omit<ExportedRow, 'type'>[] }
     for await (const page of worker.pages<Page>('GET', path, { by: options.by })) {
-      await write(format.rows(page.rows.map((row) => ({ type, ...row }))))
+      yield format.rows(page.rows.map((row) => ({ type, ...row })))
       rows += page.rows.length
       sayProgress(`${rows} rows`)
     }
@@ -77,12 +77,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   interrupted.abort()
 })
 
-async function writeToOutput(text: string): Promise<void> {
-  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain', { signal: interrupted.signal })
+async function writeToOutput(): Promise<void> {
+  for await (const text of exported()) {
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain', { signal: interrupted.signal })
+  }
 }
 
 try {
-  await (options.output === undefined ? writeRows(writeToOutput) : writeCompleteFile(options.output, writeRows))
+  await (options.output === undefined ? writeToOutput() : writeCompleteFile(options.output, exported()))
   endProgress()
   console.error(`${rows} rows exported in ${((Date.now() - began) / 1_000).toFixed(1)} s.`)
 } catch (error) {
@@ -90,26 +92,18 @@ try {
   else stop(error, interrupted, options.output === undefined ? '' : ` Nothing was written to ${options.output}.`)
 }
 
-/**
- * Writes a file that appears under its name only when it is complete. Until then it is called `PATH.partial`, which is
- * removed if writing fails.
- *
- * @param write writes the content, piece by piece
- */
-async function writeCompleteFile(
-  path: string,
-  write: (append: (text: string) => Promise<void>) => Promise<void>,
-): Promise<void> {
+/** Writes a file that is called `PATH.partial` until it is complete. If writing fails, that is removed. */
+async function writeCompleteFile(path: string, content: AsyncIterable<string>): Promise<void> {
   const partial = `${path}.partial`
   const file = await open(partial, 'w')
   try {
-    await write((text) => file.appendFile(text))
+    await file.writeFile(content)
     await file.datasync()
   } catch (error) {
-    await file.close()
     await rm(partial)
     throw error
+  } finally {
+    await file.close()
   }
-  await file.close()
   await rename(partial, path)
 }

@@ -16,12 +16,7 @@ export function isDay(text: string): boolean {
   return isReal && date.getTime() >= 0 && date.getTime() <= Date.now()
 }
 
-/**
- * A count that is not negative.
- *
- * @param name what the message calls it
- * @throws {LineError} if it is anything else
- */
+/** A count that is not negative. @param name what the message calls it @throws {LineError} if it is anything else */
 export function countOf(line: number, name: string, digits: unknown): bigint {
   const count = /^\d{1,19}$/.test(String(digits)) ? BigInt(String(digits)) : null
   if (count === null || !isCount(count)) throw new LineError(line, `${name} must be a whole number within 64 bits`)

@@ -48,11 +48,7 @@ export async function* readCsvRecords(
   }
 }
 
-/**
- * A check that a header has some columns once each. Others are ignored. It throws a `LineError`.
- *
- * @param hint what to do if it has not
- */
+/** A check that a header has some columns once each. Others are ignored. @param hint what the `LineError` advises */
 export function requireColumns(columns: readonly string[], hint: string): (header: string[]) => string[] {
   return (header) => {
     if (columns.every((name) => header.filter((other) => other === name).length === 1)) return header

@@ -24,27 +24,24 @@ export async function* importBatches(
   name: string,
 ): AsyncGenerator<ImportBatch> {
   const seen = new Map<string, number>()
-  let counters: ImportBatch['counters'] = []
-  let lines: number[] = []
-  let bytes = 0
+  const newBatch = () => ({ counters: [] as ImportedCount[], lines: [] as number[], bytes: 0 })
+  let batch = newBatch()
   const finish = (): ImportBatch => {
+    const { counters, lines } = batch
+    batch = newBatch()
     const content = hash('slotted-counter import', name, JSON.stringify(counters))
     const before = seen.get(content) ?? 0
     seen.set(content, before + 1)
-    const batch = { idempotencyKey: `import-${hash(content, String(before))}`, counters, lines }
-    counters = []
-    lines = []
-    bytes = 0
-    return batch
+    return { idempotencyKey: `import-${hash(content, String(before))}`, counters, lines }
   }
   for await (const { line, type, key, count, day } of rows) {
     const row = { type, key, count: toJson(count), ...(day !== undefined && { day }) }
-    counters.push(row)
-    lines.push(line)
-    bytes += Buffer.byteLength(JSON.stringify(row)) + 1
-    if (counters.length === MAX_ROWS || bytes >= MAX_JSON_BYTES) yield finish()
+    batch.counters.push(row)
+    batch.lines.push(line)
+    batch.bytes += Buffer.byteLength(JSON.stringify(row)) + 1
+    if (batch.counters.length === MAX_ROWS || batch.bytes >= MAX_JSON_BYTES) yield finish()
   }
-  if (counters.length > 0) yield finish()
+  if (batch.counters.length > 0) yield finish()
 }
 
 /** A string of digits where a JSON number would be rounded. */

@@ -1,4 +1,4 @@
-import { dayOfTime } from './cell-values.ts'
+import { countOf, dayOfTime } from './cell-values.ts'
 import { readCsvRecords, requireColumns } from './csv-records.ts'
 import type { DailyCounts } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
@@ -56,16 +56,14 @@ async function readJson(texts: AsyncIterable<string>, counts: DailyCounts, mista
     if (id !== undefined && typeof path === 'string') {
       paths.set(id, { path, isEvent: event !== undefined && TRUE.includes(String(event)) })
     } else if (hour !== undefined && pathId !== undefined) {
-      if (typeof count !== 'string' || !/^\d{1,15}$/.test(count)) {
-        throw new LineError(line, 'count must be a whole number')
-      }
+      const visits = countOf(line, 'count', count)
       const day = dayOfTime(line, 'hour', hour)
       const counted = paths.get(pathId)
       if (counted === undefined) {
         throw new LineError(line, 'path_id is unknown; pass paths.jsonl first, then hit_stats.jsonl of the same export')
       }
-      if (counted.isEvent) counts.leaveOut('events', BigInt(count))
-      else counts.addPath(line, counted.path, BigInt(count), day)
+      if (counted.isEvent) counts.leaveOut('events', visits)
+      else counts.addPath(line, counted.path, visits, day)
     } else
       throw new LineError(line, 'this is neither of paths.jsonl nor of hit_stats.jsonl; pass these two files alone')
   }

@@ -20,7 +20,6 @@ export interface ImportRow {
 
 /**
  * Reads rows from CSV with a header or from JSON lines, without loading the whole file into memory.
- *
  * @param mistakes gets the lines that are wrong
  * @throws {LineError} at a line after which no other can be read
  */

@@ -12,11 +12,7 @@ export interface InputText {
   pieces: AsyncGenerator<string>
 }
 
-/**
- * Decodes UTF-8. Text in another encoding is refused, because its keys would be wrong.
- *
- * @throws {LineError} if it is not UTF-8, also while `pieces` is read
- */
+/** Decodes UTF-8. @throws {LineError} if a text has another encoding, also while `pieces` is read: its keys would be wrong */
 export async function readText(chunks: AsyncIterable<Buffer>): Promise<InputText> {
   const decoded = decode(chunks)
   let beginning = ''

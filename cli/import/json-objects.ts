@@ -11,11 +11,7 @@ export interface JsonObject {
   members: Record<string, unknown>
 }
 
-/**
- * Reads JSON lines, one object a line. Blank lines are skipped.
- *
- * @param mistakes gets the lines that are no objects
- */
+/** Reads JSON lines, one object a line. Blank lines are skipped. @param mistakes gets the lines that are no objects */
 export async function* readJsonObjects(texts: AsyncIterable<string>, mistakes: Mistakes): AsyncGenerator<JsonObject> {
   let line = 0
   for await (const text of splitLines(texts, MAX_CHARACTERS + 1)) {

@@ -1,4 +1,3 @@
-import { visibleKey } from '../../src/visible-key.ts'
 import { RefusedError } from '../retried.ts'
 
 /** A mistake on a line of a file. */
@@ -9,11 +8,6 @@ export class LineError extends Error {
     super(`line ${line}: ${message}`)
     this.line = line
   }
-}
-
-/** The beginning of a text that strangers chose, for a message. */
-export function quoted(text: string): string {
-  return `"${visibleKey(text.slice(0, 100))}"`
 }
 
 /** The most mistakes that are listed. All are counted. */

@@ -2,28 +2,13 @@ import { StringDecoder } from 'node:string_decoder'
 import { openInputFile } from '../input-file.ts'
 import { splitLines } from '../lines.ts'
 
-/** An access log to read. */
-export interface AccessLog {
-  /** Its lines, decompressed. */
-  lines: AsyncIterable<string>
-  /** Bytes read so far, before decompression. */
-  bytesRead: () => number
-  /** Its size in bytes before decompression; `null` for standard input. */
-  size: number | null
-}
-
 /** Longer lines are cut: no server accepts such a request. */
 const MAX_LINE_CHARACTERS = 1024 * 1024
 
-/**
- * Opens a log, plain or compressed with gzip.
- *
- * @param path a file, or `-` for standard input
- * @throws {Error} if there is no such file
- */
-export async function openAccessLog(path: string): Promise<AccessLog> {
-  const { chunks, bytesRead, size } = await openInputFile(path)
-  return { lines: splitLines(decode(chunks), MAX_LINE_CHARACTERS), bytesRead, size }
+/** Opens a log, plain or compressed with gzip, or for `-` standard input. @throws {Error} if there is no such file */
+export async function openAccessLog(path: string) {
+  const { chunks, ...file } = await openInputFile(path)
+  return { lines: splitLines(decode(chunks), MAX_LINE_CHARACTERS), ...file }
 }
 
 async function* decode(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {

@@ -18,16 +18,14 @@ export interface ReplayedCount {
   day?: string
 }
 
-/** How many lines were not counted, by reason. */
-export type Skipped = Map<string, number>
-
 /** Consecutive lines that are sent in one request. */
 export interface ReplayBatch {
   /** In every run, the same lines after the same beginning under the same rules have the same key. */
   idempotencyKey: string
   increments: ReplayedCount[]
   lines: number
-  skipped: Skipped
+  /** How many lines do not count, by reason. */
+  skipped: Map<string, number>
 }
 
 /**
@@ -44,31 +42,23 @@ export async function* replayBatches(
   memory: RunMemory,
 ): AsyncGenerator<ReplayBatch> {
   let state = hash('slotted-counter replay', JSON.stringify({ ...rules, downloads: String(rules.downloads) }))
-  let increments = new Map<string, ReplayedCount>()
-  let skipped: Skipped = new Map()
-  let count = 0
-  let bytes = 0
+  const newBatch = () => {
+    return { increments: new Map<string, ReplayedCount>(), skipped: new Map<string, number>(), lines: 0, bytes: 0 }
+  }
+  let batch = newBatch()
   let hasAgents = false
   const finish = (): ReplayBatch => {
-    const batch = {
-      idempotencyKey: `replay-${state}`,
-      increments: [...increments.values()],
-      lines: count,
-      skipped,
-    }
-    increments = new Map()
-    skipped = new Map()
-    count = 0
-    bytes = 0
-    return batch
+    const { increments, lines, skipped } = batch
+    batch = newBatch()
+    return { idempotencyKey: `replay-${state}`, increments: [...increments.values()], lines, skipped }
   }
   for await (const { line, isLast } of withLast(lines)) {
     // Only when there is a next line: it proves that the server has finished the last one.
     if (
-      increments.size === MAX_INCREMENTS ||
-      bytes >= MAX_JSON_BYTES ||
-      count === MAX_LINES ||
-      (count > 0 && memory.has(state))
+      batch.increments.size === MAX_INCREMENTS ||
+      batch.bytes >= MAX_JSON_BYTES ||
+      batch.lines === MAX_LINES ||
+      (batch.lines > 0 && memory.has(state))
     ) {
       yield finish()
     }
@@ -78,21 +68,21 @@ export async function* replayBatches(
     if (request !== null) hasAgents = request.agent !== null
     if (!isUnfinished) state = hash(state, request?.text ?? line)
     // The lines of this batch up to here, if there are any.
-    if (isLast && (count > 0 || !isUnfinished) && !memory.has(state)) await memory.add(state)
-    count++
+    if (isLast && (batch.lines > 0 || !isUnfinished) && !memory.has(state)) await memory.add(state)
+    batch.lines++
     const outcome = 'skip' in parsed ? parsed : isUnfinished ? UNFINISHED : classifyRequest(parsed, rules)
-    if ('skip' in outcome) skipped.set(outcome.skip, (skipped.get(outcome.skip) ?? 0) + 1)
+    if ('skip' in outcome) batch.skipped.set(outcome.skip, (batch.skipped.get(outcome.skip) ?? 0) + 1)
     else {
       const id = `${outcome.type} ${outcome.day ?? ''} ${outcome.key}`
-      const increment = increments.get(id)
+      const increment = batch.increments.get(id)
       if (increment) increment.by++
       else {
-        increments.set(id, { ...outcome, by: 1 })
-        bytes += Buffer.byteLength(JSON.stringify({ ...outcome, by: MAX_LINES })) + 1
+        batch.increments.set(id, { ...outcome, by: 1 })
+        batch.bytes += Buffer.byteLength(JSON.stringify({ ...outcome, by: MAX_LINES })) + 1
       }
     }
   }
-  if (count > 0) yield finish()
+  if (batch.lines > 0) yield finish()
 }
 
 /** Says of each line whether it is the last. */

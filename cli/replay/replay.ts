@@ -1,15 +1,15 @@
 // `npm run replay`: counts the requests of an access log on a running Worker.
 import { join } from 'node:path'
-import { InvalidArgumentError, program } from 'commander'
+import { InvalidArgumentError, Option, program } from 'commander'
 import { commandName } from '../command-name.ts'
 import { SplitImports } from '../import/split-imports.ts'
-import { interruption, stopReason } from '../interruption.ts'
+import { canContinue, interruption, stop } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { RefusedError } from '../retried.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
 import { TOKEN_OPTION, URL_OPTION, workerOf } from '../worker-options.ts'
 import { openAccessLog } from './access-log.ts'
-import { type ReplayBatch, replayBatches, type Skipped } from './cut-log-batches.ts'
+import { type ReplayBatch, replayBatches } from './cut-log-batches.ts'
 import { DOWNLOADS, type ReplayRules } from './replay-rules.ts'
 import { openRunMemory, type RunMemory } from './run-memory.ts'
 
@@ -37,56 +37,50 @@ program
   .addOption(TOKEN_OPTION)
   .option('--pages <type>', 'counter type of page views', 'page_view')
   .option('--downloads <type>', 'counter type of downloads', 'download')
-  .option(
-    '--download-pattern <regex>',
-    'paths that are downloads (default: archives, packages, documents, media)',
-    pattern,
+  .addOption(
+    new Option('--download-pattern <regex>', 'paths that are downloads')
+      .argParser(pattern)
+      .default(DOWNLOADS, 'archives, packages, documents, media'),
   )
   .option('--all', 'count every request: of bots, and failed ones too', false)
   .option('--keep-query', 'keep the query string in the key', false)
   .option('--dated', 'count requests on the days (UTC) on which they were made; safe to run again at any time', false)
   .parse()
 
-const options = program.opts<{
+const { pages, downloads, downloadPattern, all, keepQuery, dated, ...options } = program.opts<{
   url: string
   token: string
   pages: string
   downloads: string
-  downloadPattern?: RegExp
+  downloadPattern: RegExp
   all: boolean
   keepQuery: boolean
   dated: boolean
 }>()
 const [file = '-'] = program.args
 const rules: ReplayRules = {
-  pageType: options.pages,
-  downloadType: options.downloads,
-  downloads: options.downloadPattern ?? DOWNLOADS,
-  all: options.all,
-  keepQuery: options.keepQuery,
-  ...(options.dated && { dated: true as const }),
+  pageType: pages,
+  downloadType: downloads,
+  downloads: downloadPattern,
+  all,
+  keepQuery,
+  ...(dated && { dated }),
 }
 
 const began = Date.now()
-const sent = { lines: 0, requests: 0, retries: 0, repeated: 0 }
+const sent = { lines: 0, requests: 0, repeated: 0 }
 const byType = new Map<string, number>()
-const skipped: Skipped = new Map()
+const skipped = new Map<string, number>()
 const interrupted = interruption()
 // Ends a read of standard input that is waiting.
 interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
-const worker = workerOf(options, interrupted, {
-  onRetry: (message) => {
-    sent.retries++
-    console.error(message)
-  },
-})
-
+const worker = workerOf(options, interrupted)
 const imports = new SplitImports(worker)
 
 /** Sends a batch. Its key makes it safe to send it again. @returns whether the Worker had counted it */
 async function send({ idempotencyKey, increments }: ReplayBatch, memory: RunMemory): Promise<boolean> {
-  if (options.dated) {
+  if (dated) {
     const counters = increments.map(({ by, ...where }) => ({ ...where, count: by }))
     try {
       let isRepeated = true
@@ -121,7 +115,7 @@ function summary(): string {
   const seconds = ((Date.now() - began) / 1_000).toFixed(1)
   return (
     `${sent.lines} lines: counted ${types}${repeated}${reasons && `; not counted: ${reasons}`}. ` +
-    `${sent.requests} requests, ${sent.retries} retries, ${seconds} s.`
+    `${sent.requests} requests, ${worker.retries} retries, ${seconds} s.`
   )
 }
 
@@ -142,13 +136,9 @@ try {
   console.log(summary())
   if (sent.lines === 0) console.error('The log is empty.')
 } catch (error) {
-  endProgress()
-  const reason = stopReason(error, interrupted)
-  // Running again does not help if the file cannot be read or the Worker refuses a request.
-  const isFinal =
-    !interrupted.signal.aborted && (error instanceof RefusedError || (error instanceof Error && 'code' in error))
-  console.error(`${reason}.\nSo far: ${summary()}`)
-  if (!isFinal) console.error('Run the same command again to continue. Nothing is counted twice.')
-  process.exitCode = interrupted.signal.aborted ? 130 : 1
+  stop(error, interrupted, `\nSo far: ${summary()}`)
+  if (canContinue(error, interrupted)) {
+    console.error('Run the same command again to continue. Nothing is counted twice.')
+  }
 }
 process.stdin.destroy()

@@ -18,11 +18,7 @@ export interface RunMemory {
   add(entry: string): Promise<void>
 }
 
-/**
- * Opens the file that remembers earlier runs.
- *
- * @param file created when there is something to remember
- */
+/** Opens the file that remembers earlier runs. It is created when there is something to remember. */
 export async function openRunMemory(file: string): Promise<RunMemory> {
   const entries = await read(file)
   return {
