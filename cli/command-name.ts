@@ -5,7 +5,6 @@ export const IN_PACKAGE = basename(process.argv[1] ?? '').startsWith('slotted-co
 
 /**
  * How a command is called here: `npm run verify --` in the repository, `npx slotted-counter verify` with the package.
- *
  * @param flags options of npm: `-s ` keeps standard output clean
  */
 export function commandName(name: string, flags = ''): string {

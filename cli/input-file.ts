@@ -24,7 +24,8 @@ export async function openInputFile(path: string): Promise<InputFile> {
 
 /**
  * Opens a file as often as it is wanted. What can be read only once, such as standard input, is copied into a file that the
- * system removes when the process ends. @throws {Error} if there is no such file
+ * system removes when the process ends.
+ * @throws {Error} if there is no such file
  */
 export async function openAgain(path: string): Promise<() => InputFile> {
   const about = path === '-' ? null : await stat(path)

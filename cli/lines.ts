@@ -1,6 +1,5 @@
 /**
  * Splits text into lines, without their LF or CRLF. Where the text was split into pieces makes no difference.
- *
  * @param maxCharacters longer lines are cut, so that a text without line breaks does not fill the memory
  */
 export async function* splitLines(texts: AsyncIterable<string>, maxCharacters: number): AsyncGenerator<string> {

@@ -29,13 +29,12 @@ export class PassingError extends Error {
 
 /**
  * Sends a request until it succeeds, nine times at most.
- *
  * @param onRetry called before each further attempt
  * @throws {RefusedError} at once, if an attempt does; otherwise the last error
  */
 export function retried<T>(
   attempt: () => Promise<T>,
-  { signal, onRetry = console.error }: { signal: AbortSignal; onRetry?: (message: string) => void },
+  { signal, onRetry }: { signal: AbortSignal; onRetry: (message: string) => void },
 ): Promise<T> {
   return pRetry(attempt, {
     retries: RETRIES,

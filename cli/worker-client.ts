@@ -47,7 +47,6 @@ export class WorkerClient {
 
   /**
    * Posts a request that may safely be repeated.
-   *
    * @returns the response's text, and whether the Worker recognised the idempotency key
    * @throws {RefusedError} if a retry would not help
    */

@@ -26,7 +26,6 @@ export async function readAssets(directory: string): Promise<AssetFiles> {
 
 /**
  * Writes files into a folder of static assets, which may hold those of others too. Rules of others in `_headers` are kept.
- *
  * @param basePath the path under which they are served: empty, or such as `/counter`
  */
 export async function writeAssets(files: AssetFiles, directory: string, basePath = ''): Promise<void> {

@@ -67,7 +67,6 @@ const WAITS: Record<Product, string> = {
 
 /**
  * Reads the lock waits of this moment in the current database, the longest first; at most 200.
- *
  * @throws {Error} if the database user may not see them
  */
 export async function readLockWaits(db: DatabaseConnection, product: Product): Promise<LockWait[]> {

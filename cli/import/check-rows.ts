@@ -11,7 +11,6 @@ export type ReadRows = (mistakes: Mistakes) => AsyncIterable<ImportRow> | Iterab
 /**
  * Notes the rows whose type or key the Worker refuses, and those with which a total would leave 64 bits. Only a negative total is
  * left to the Worker.
- *
  * @returns how many rows there are
  */
 export async function checkRows(

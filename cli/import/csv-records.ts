@@ -17,7 +17,6 @@ export interface CsvRecord {
 /**
  * Reads the rows of CSV with a header, without loading the whole file into memory. Blank lines are skipped, and blanks around
  * cells, unless they are quoted.
- *
  * @param columns names the columns, given the header
  * @param mistakes gets the rows with more or fewer cells than the header
  * @throws {LineError} at a row after which no other can be read

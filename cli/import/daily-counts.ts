@@ -32,7 +32,6 @@ export class DailyCounts {
 
   /**
    * Adds views of a page under the key that the page is counted under, or leaves them out if no counter can have that key.
-   *
    * @param line where the file says so
    * @param path the path as browsers encode it, perhaps with a query and a fragment
    * @param day the day (UTC)

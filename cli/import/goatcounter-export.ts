@@ -14,8 +14,6 @@ const FALSE = ['false', 'f', '0']
 /**
  * Reads an export of GoatCounter: the CSV, a row for each page view; or of the JSON export `paths.jsonl` and after it
  * `hit_stats.jsonl`, the visits of each hour. Paths are as browsers encode them, without slashes at the end, with queries.
- *
- * @throws {LineError} at a row after which no other can be read
  */
 export async function readGoatCounterExport({ isJson, pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
   await (isJson ? readJson(pieces, counts, mistakes) : readCsv(pieces, counts, mistakes))

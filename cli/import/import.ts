@@ -90,8 +90,8 @@ const began = Date.now()
 const done = { rows: 0, repeated: 0, requests: 0 }
 /** The batch that is being imported: the lines of its rows, the indexes of those that are left, and the last line before it. */
 let batch: { lines: number[]; left: Set<number>; before: number | undefined } | null = null
-/** What the lines of a batch are numbers of: an export is summed up before. */
-let unit = 'lines'
+/** The rows of an export, once it is summed up. */
+let sums: ImportRow[] | undefined
 const worker = workerOf(options, interrupted)
 
 async function* chunksOf({ chunks, bytesRead }: InputFile): AsyncGenerator<Buffer> {
@@ -154,6 +154,7 @@ async function importRows(
 
 /** Which lines are imported and which are not. @param isRefused whether the last request certainly imported nothing */
 function whereStopped({ lines, left, before }: NonNullable<typeof batch>, isRefused: boolean): string {
+  const unit = sums === undefined ? 'lines' : 'rows'
   const some = [...left].slice(0, 10).map((row) => lines[row])
   return (
     (before === undefined ? '' : `All ${unit} up to ${before} are imported. `) +
@@ -173,7 +174,7 @@ try {
     )
   }
   const mistakes = new Mistakes()
-  const sums = tool === undefined ? null : await mistakes.all(() => sumExport(tool, first, mistakes))
+  if (tool !== undefined) sums = await mistakes.all(() => sumExport(tool, first, mistakes))
   const read = async function* (mistakes: Mistakes) {
     yield* sums ?? readImportRows(await text(), mistakes)
   }
@@ -181,7 +182,6 @@ try {
   const total = await mistakes.all(() => checkRows(read, types, worker, mistakes))
   if (dryRun) console.log(`Rows that would be imported: ${total}. Nothing was changed.`)
   else {
-    if (sums !== null) unit = 'rows'
     const changed = new Mistakes()
     await importRows(sums?.map((row, i) => ({ ...row, line: i + 1 })) ?? read(changed), total, changed)
   }

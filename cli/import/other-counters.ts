@@ -9,7 +9,7 @@ import { readUmamiExport } from './umami-export.ts'
 export interface OtherCounter {
   /** Its columns, or members of its JSON, by which a file is recognized: all of one list. */
   columns: readonly (readonly string[])[]
-  /** Adds up what an export holds, and notes the lines that are wrong. */
+  /** Adds up what an export holds, and notes the wrong lines. @throws {LineError} at a row after which no other can be read */
   read: (text: InputText, counts: DailyCounts, mistakes: Mistakes) => Promise<void>
   /** What has no place in a counter. */
   neverImported: string

@@ -12,8 +12,6 @@ const CHECK_HEADER = requireColumns(
 /**
  * Reads `imported_pages_….csv` of a Plausible export: the page views of each page and day. Plausible decodes paths
  * (`lib/plausible/ingestion/request.ex`).
- *
- * @throws {LineError} at a row after which no other can be read
  */
 export async function readPlausibleExport({ pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
   for await (const { line, cells } of readCsvRecords(pieces, CHECK_HEADER, mistakes)) {

@@ -31,7 +31,6 @@ export class SplitImports {
 
   /**
    * Yields the indexes of rows as soon as they are imported, and whether an earlier request had imported them.
-   *
    * @throws {RefusedError} if the Worker refuses rows that cannot be split
    */
   async *send(idempotencyKey: string, counters: readonly ImportedCount[]) {

@@ -14,8 +14,6 @@ const PAGE_VIEW = '1'
 /**
  * Reads `website_event.csv` of an Umami export, or that table of its database as CSV: a row for each page view and event.
  * Umami decodes paths (`src/app/api/send/route.ts`) and stores their query in another column, but keeps the fragment.
- *
- * @throws {LineError} at a row after which no other can be read
  */
 export async function readUmamiExport({ pieces }: InputText, counts: DailyCounts, mistakes: Mistakes) {
   for await (const { line, cells } of readCsvRecords(pieces, CHECK_HEADER, mistakes)) {

@@ -24,7 +24,6 @@ export class MigrationRefused extends Error {}
 
 /**
  * Applies the pending migrations in the order of their names: all of them if a table is missing.
- *
  * @returns the names of the migrations that were applied
  * @throws {MigrationRefused} at the first statement that fails
  */
@@ -43,7 +42,6 @@ export async function migrationStatus(options: MigrationOptions) {
 
 /**
  * Records the pending migrations as applied without running them, for a branch whose tables came with a deploy request.
- *
  * @returns the names of the migrations that were recorded
  * @throws {MigrationRefused} if a table is not there
  */

@@ -75,23 +75,18 @@ export async function runMove({ name, description, target, done: verb, atOnce }:
       ? worker.change('DELETE', `${counterPath(type, one)}?${query}`)
       : worker.change('POST', `${counterPath(type, one)}/${name}?${query}`, { [target.option]: newKey(one) })
 
-  /** Lists the counters with a prefix, before anything is changed. */
-  async function list(prefix: string): Promise<Counter[]> {
+  /** Lists the counters, before anything is changed. */
+  async function list(): Promise<Counter[]> {
     const found: Counter[] = []
-    const search = `/v1/search/${encodeURIComponent(type)}`
-    for await (const page of worker.pages<{ counters: Counter[] }>('GET', search, { prefix, limit: String(PAGE) })) {
-      found.push(...page.counters)
-    }
-    return found.filter(({ key }) => newKey(key) !== key)
-  }
-
-  async function selected(): Promise<Counter[]> {
-    if (key !== undefined && below === undefined && !dryRun) return [{ key, count: 0 }]
-    const counters =
-      key === undefined
-        ? await list(prefix!)
-        : [{ key, count: (await worker.get<Counter>(counterPath(type, key))).count }]
-    return counters.filter(({ count }) => below === undefined || count < below)
+    if (key === undefined) {
+      const search = `/v1/search/${encodeURIComponent(type)}`
+      const query = { prefix: prefix!, limit: String(PAGE) }
+      for await (const { counters } of worker.pages<{ counters: Counter[] }>('GET', search, query)) {
+        found.push(...counters.filter(({ key }) => newKey(key) !== key))
+      }
+    } else if (below === undefined && !dryRun) found.push({ key, count: 0 })
+    else found.push({ ...(await worker.get<Counter>(counterPath(type, key))), key })
+    return found.filter(({ count }) => below === undefined || count < below)
   }
 
   let done = 0
@@ -100,7 +95,7 @@ export async function runMove({ name, description, target, done: verb, atOnce }:
   let unknown = 0
   const refused: string[] = []
   try {
-    const counters = await selected()
+    const counters = await list()
     if (dryRun) {
       for (const { key, count } of counters.slice(0, MAX_SHOWN)) console.log(`${count}\t${visibleKey(key)}`)
       if (counters.length > MAX_SHOWN) console.log(`… and ${counters.length - MAX_SHOWN} more`)
