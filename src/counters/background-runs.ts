@@ -41,7 +41,7 @@ export async function recordDeadBatches(db: Executor, batches: number): Promise<
 }
 
 /** A mismatch as verification stores it: JSON has no bigint. `key` is `null` of a type, and of a counter without a name. */
-interface FoundMismatch {
+export interface FoundMismatch {
   recordType: number
   key: string | null
   recordId: string | null
@@ -87,7 +87,7 @@ export interface RunBudgets {
 /** The last slot that a roll-up has processed. */
 export type Cursor = CounterPlace & { slot: bigint }
 
-interface RollUpState {
+export interface RollUpState {
   /** The run that holds the lease; 0: it was released. */
   holder: bigint
   /** Where the latest run stopped; `null` if it reached the end. */
