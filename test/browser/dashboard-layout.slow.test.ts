@@ -29,9 +29,7 @@ function wrongLayout(): string[] {
         .filter((tops) => new Set(tops).size > 1)
         .map(() => `${part} at different heights`),
     ),
-    ...all(
-      'header a, button, .choice a, .tile, .pages a, .panel > a, summary, #find, tr:has(.whole), .type a, #menu a',
-    )
+    ...all('header a, button, .choice a, .tile, .pages a, .panel > a, summary, #find, tr:has(.whole), .type a, #menu a')
       .filter(isLow)
       .map(({ textContent }) => `too low: ${textContent}`),
     ...all('.tile > *, .type *, .pair td')
