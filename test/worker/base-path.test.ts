@@ -117,7 +117,7 @@ describe('the dashboard under a base path', () => {
       const html = await (await open(path)).text()
       expect(html).toContain('<main id="main" data-page=')
       expect(strayLinks(html)).toEqual([])
-      expect(html).toContain(`name="next" value="${path.replaceAll('&', '&amp;') || '/'}"`)
+      expect(html).toContain(`name="next" id="next" value="${path.replaceAll('&', '&amp;') || '/'}"`)
     }
     const page = await (await open('/counter?type=page_view&key=a')).text()
     expect(page).toContain('data-base="/my/counter"')

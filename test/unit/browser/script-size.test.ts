@@ -14,6 +14,8 @@ it(`The pages have a script of at most ${MAX_SCRIPT} bytes, with the style ${MAX
 
 it('Text has three sizes, which follow the size that the browser is set to', async () => {
   const { style } = await buildDashboard()
-  const sizes = [...style.text.matchAll(/(?:--(?:small|normal|large)|font-size):([^;}]*)/g)].map(([, size]) => size!)
+  const sizes = [...style.text.matchAll(/(?:--(?:small|normal|large)|font-size):([^;}]*)/g)].map(([, size]) =>
+    size!.trim(),
+  )
   expect(sizes.filter((size) => !/^(?:[\d.]*rem|var\(--(?:small|normal|large)\)|inherit)$/.test(size))).toEqual([])
 })
