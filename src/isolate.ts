@@ -98,6 +98,8 @@ function makeIsolate(settings: Settings) {
     reads: new Reads(reading.dbs, reading.everywhere, deadlineMs),
     /** What takes many rows to read. */
     kept: new KeptAnswers(),
+    /** Apart, because strangers may ask for any number of names. */
+    latestFiles: new KeptAnswers(),
     /** For changes of counters, which retry by themselves. */
     changeDb: withRetries(openConfigured(settings, CHANGE_DEADLINE_MS)),
     addresses: new AddressCache(),

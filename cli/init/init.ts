@@ -6,7 +6,7 @@ import { program } from 'commander'
 import { VERSION } from '../../src/generated.ts'
 import { commandName } from '../command-name.ts'
 import { type Answers, readAnswers, WrongAnswers } from './answers.ts'
-import { upgraded, vendorPackage } from './vendored-package.ts'
+import { upgradeWorker, vendorPackage } from './vendored-package.ts'
 import { workerFiles } from './worker-files.ts'
 
 program
@@ -34,10 +34,7 @@ const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
   return program.error(`${directory} cannot be used: ${error.message}`)
 })
 if (found.length > 0) {
-  const file = join(directory, 'package.json')
-  const upgrade = await upgraded(file, () => vendorPackage(directory))
-  if (upgrade === null) program.error(`${directory} is not empty. Name a new folder.`)
-  await writeFile(file, upgrade)
+  if (!(await upgradeWorker(directory))) program.error(`${directory} is not empty. Name a new folder.`)
   console.log(`The package is now version ${VERSION}. Next: npm install, and API_TOKEN=… npm run deploy`)
   process.exit()
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -13,7 +13,7 @@ export const ROOT = dirname(createRequire(import.meta.url).resolve('slotted-coun
 const FOLDER = 'vendor'
 
 /**
- * Packs this version into the folder of a Worker, and removes the one before. So the Worker needs it from no registry.
+ * Packs this version into the folder of a Worker, which so needs it from no registry.
  *
  * @returns the dependency. Its name changes with the contents: npm would refuse other contents under the same name
  */
@@ -32,7 +32,6 @@ export async function vendorPackage(directory: string): Promise<string> {
     const folder = join(directory, FOLDER)
     await mkdir(folder, { recursive: true })
     await copyFile(packed, join(folder, name))
-    for (const old of await readdir(folder)) if (old !== name) await rm(join(folder, old))
     return `file:${FOLDER}/${name}`
   } finally {
     await rm(temporary, { recursive: true })
@@ -45,18 +44,21 @@ export async function packagesBeside(): Promise<Record<'hono' | 'wrangler' | 'no
 }
 
 /**
- * The package.json of a Worker with this version of the package.
+ * Replaces the package of a Worker by this version.
  *
- * @param file that of the Worker
- * @param vendor makes the dependency
- * @returns `null` if the file does not exist, or belongs to something else
+ * @returns whether the folder has a Worker that `init` has written
  */
-export async function upgraded(file: string, vendor: () => Promise<string>): Promise<string | null> {
+export async function upgradeWorker(directory: string): Promise<boolean> {
+  const file = join(directory, 'package.json')
   const text = await readFile(file, 'utf8').catch(() => '{}')
   const worker = JSON.parse(text) as Record<'dependencies' | 'devDependencies', Record<string, string> | undefined>
-  if (!worker.dependencies?.['slotted-counter']?.startsWith(`file:${FOLDER}/`)) return null
+  const before = worker.dependencies?.['slotted-counter']
+  if (!before?.startsWith(`file:${FOLDER}/`)) return false
   const { hono, wrangler, node } = await packagesBeside()
-  Object.assign(worker.dependencies, { hono, 'slotted-counter': await vendor() })
+  const dependency = await vendorPackage(directory)
+  Object.assign(worker.dependencies!, { hono, 'slotted-counter': dependency })
   worker.devDependencies = { ...worker.devDependencies, wrangler, node }
-  return `${JSON.stringify(worker, null, 2)}\n`
+  await writeFile(file, `${JSON.stringify(worker, null, 2)}\n`)
+  if (before !== dependency) await rm(join(directory, before.slice('file:'.length)), { force: true })
+  return true
 }

@@ -1,4 +1,5 @@
 // `npm run sync`: takes the downloads that GitHub or npm counted.
+import { createHash } from 'node:crypto'
 import { Argument, InvalidArgumentError, program } from 'commander'
 import { MAX_KEY_BYTES } from '../../src/counters/keys/key-address.ts'
 import { visibleKey } from '../../src/visible-key.ts'
@@ -17,7 +18,10 @@ const MAX_READINGS = 1_000
 /** The most refusals that are shown. */
 const MAX_SHOWN = 20
 
-const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+/** How many days a run takes from npm. */
+const NPM_DAYS = 7
+
+const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
 program
   .name(commandName('sync'))
@@ -31,22 +35,18 @@ program
   .addOption(TOKEN_OPTION)
   .option('--type <type>', 'the counter type', 'release')
   .option('--prefix <text>', 'what to put in front of each key', '')
-  .option(
-    '--day <day>',
-    'of npm: the day (UTC)',
-    (day: string) => {
-      if (!isDay(day) || day > yesterday) throw new InvalidArgumentError('It must be a day that is over, in UTC.')
-      return day
-    },
-    yesterday,
-  )
+  .option('--day <day>', `of npm: the day, in UTC (default: the last ${NPM_DAYS})`, (day: string) => {
+    if (!isDay(day) || day > dayBefore(1)) throw new InvalidArgumentError('It must be a day that is over, in UTC.')
+    return day
+  })
   .option('--api <url>', 'another address of the API, such as of GitHub Enterprise (default: GITHUB_API_URL)')
   .addHelpText(
     'after',
     `
-github: sets the counter of each file of each release to GitHub's count, under the key TAG/FILE. What it has gained is booked as
-  counted now. The counter of a deleted file stays. GITHUB_TOKEN is used if it is set. Let the type have readings = true.
-npm: adds the downloads of yesterday, under the name of the package, to that day. Each day is added once.`,
+github: sets the counter of each file of each release to GitHub's count, under the key TAG/FILE. Downloads since the
+  last run are recorded at the time of this run. Counters of deleted files are kept. GITHUB_TOKEN is used if it is set. Let the
+  type have readings = true.
+npm: adds the downloads of each of the last 7 days to that day, once, under the name of the package.`,
   )
   .parse()
 
@@ -56,7 +56,7 @@ const { type, prefix, day, api, ...options } = program.opts<{
   token: string
   type: string
   prefix: string
-  day: string
+  day?: string
   api?: string
 }>()
 const interrupted = interruption()
@@ -111,21 +111,21 @@ async function syncGitHub(): Promise<void> {
 async function syncNpm(): Promise<void> {
   if (!/^(@[\w.~-]+\/)?[\w.~-]+$/.test(name)) throw new RefusedError(`npm has no package with the name ${name}`)
   const address = (api ?? 'https://api.npmjs.org').replace(/\/+$/, '')
-  const count = await retried(() => readDownloads(name, day, { api: address, signal }), { signal, onRetry })
-  if (count === 0) {
-    console.log(`${name}: npm has no downloads for ${day}, or has not counted that day yet. Nothing was added.`)
-    return
+  // npm counts a day some time after it is over, so a run takes those before, too.
+  const days = day === undefined ? ([dayBefore(NPM_DAYS), dayBefore(1)] as const) : ([day, day] as const)
+  const counted = await retried(() => readDownloads(name, days, { api: address, signal }), { signal, onRetry })
+  for (const { day, downloads } of counted) {
+    const key = createHash('sha256').update(`npm ${day} ${type} ${prefix}${name}`).digest('hex')
+    const body = { counters: [{ type, key: prefix + name, count: downloads, day }] }
+    try {
+      const { repeated } = await worker.post('/v1/imports', body, key)
+      if (!repeated || retries > 0) console.log(`${name}: ${downloads} downloads of ${day} added.`)
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'idempotency_key_reused') throw error
+      console.error(`${name}: the downloads of ${day} had been added before npm counted ${downloads}. They stay.`)
+    }
   }
-  try {
-    const key = `npm ${day} ${type} ${prefix}${name}`
-    const body = { counters: [{ type, key: prefix + name, count, day }] }
-    const { repeated } = await worker.post('/v1/imports', body, key)
-    const added = repeated && retries === 0 ? 'had been added before' : 'added'
-    console.log(`${name}: ${count} downloads of ${day} ${added}.`)
-  } catch (error) {
-    if (!(error instanceof RefusedError) || error.code !== 'idempotency_key_reused') throw error
-    console.log(`${name}: the downloads of ${day} had been added before, when npm counted another number.`)
-  }
+  console.log(`${name}: ${counted.length} days from ${days.join(' to ')} have downloads, and all of these are added.`)
 }
 
 try {

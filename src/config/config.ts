@@ -20,7 +20,7 @@ const MAX_FREE_RANGES = 4
 const POWERS_OF_TWO = Array.from({ length: Math.log2(MAX_RANGES) + 1 }, (_, power) => 2 ** power)
 const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
 const NETWORK_RULE =
-  'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"; at least /8'
+  'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48", with a prefix of at least 8 bits'
 const BASE_PATH_RULE =
   'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 

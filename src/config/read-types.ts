@@ -18,12 +18,10 @@ export function readTypes(counters: unknown, sites: readonly string[], base: str
     const message = `is also that of ${twin.type.name}: every type needs its own`
     wrong.push({ field: `COUNTERS.${type.name}.record_type`, message })
   }
-  const ofDownloads = read.map(({ type }) => `${base}/d/${type.name}/`)
-  for (const { type, wrong } of read) {
-    const path = type.redirectTo && new URL(type.redirectTo, 'http://host.invalid').pathname
-    if (!path || !ofDownloads.some((begin) => path.startsWith(begin))) continue
+  for (const { type, wrong } of read.filter(({ type }) => type.redirectTo?.startsWith(`${base}/d/`))) {
     type.redirectTo = null
-    wrong.push({ field: `COUNTERS.${type.name}.redirect_to`, message: 'must not lead to /d again: it is a loop' })
+    const message = 'must not point back to /d: downloads would redirect in a loop'
+    wrong.push({ field: `COUNTERS.${type.name}.redirect_to`, message })
   }
   const usable = new Map<string, UnlinkedType>()
   const stopped = new Map<string, readonly FieldError[]>()

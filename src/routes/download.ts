@@ -1,25 +1,24 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { ConfigurationError } from '../config/read-settings.ts'
+import { counterId } from '../counters/counter-address.ts'
 import { withoutSession } from '../counters/keys/key-address.ts'
 import { isLatestName, readLatestFile } from '../counters/latest-files.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
-import { decodeKey, pathType, rawPathKey } from '../http/url.ts'
+import { limitReading } from '../http/reading.ts'
+import { decodeKey, pathType, publicPath, rawPathKey } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { described, operation, route, userAgent } from '../openapi/contract.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
-import { readForAll } from '../service/read.ts'
 import { destinationOf } from '../visits/download.ts'
 
 /** Milliseconds that a download waits for its count. Counting continues without it. */
 const MAX_WAIT_MS = 500
-/** Milliseconds for which an isolate knows what a name leads to. */
-const LATEST_KEPT_MS = 30_000
 
 export const downloadContract = () =>
   operation(route('get', '/d/{type}/{key}', 'anyone', { looseQuery: true, tellsHit: true }), {
@@ -28,7 +27,7 @@ export const downloadContract = () =>
     summary: 'Count a download and redirect to the file',
     params: { key: described(v.string(), 'The path of the file. Slashes need not be percent-encoded.') },
     description:
-      'Counts the download and redirects to the type’s `redirect_to` followed by the key, or by the file that the key names as the latest (`PUT /v1/latest/…`). These are redirected without being counted: ' +
+      'Counts the download and redirects to the type’s `redirect_to` with the key, or with the file that the key names as the latest (`PUT /v1/latest/…`). These are redirected without being counted: ' +
       'HEAD, ranges that do not begin at the first byte or end with it, files that a page loads by itself, such as images and in players, ' +
       'bots, and the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
       'even if counting fails.',
@@ -55,11 +54,12 @@ export const downloads = (app: HonoApp) =>
       throw new Problem('not_found', 'This type has no downloads: its redirect_to is not set.')
     }
     const asked = withoutSession(decodeKey(rawPathKey(c)))
-    const path = isLatestName(asked) ? await latestFile(c, asked) : asked
+    const path = isLatestName(asked) && stopped === undefined ? await latestFile(c, asked) : asked
     // As it was written: a server may know the file under that spelling alone.
     const destination = destinationOf(redirectTo, path)
-    if (destination === null) {
-      const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
+    const own = new URL(c.req.url).origin + publicPath(c, '/d/')
+    if (destination === null || destination.startsWith(own)) {
+      const detail = 'A download is outside /d, without empty segments, ".", "..", backslashes or control characters.'
       throw new Problem('not_found', detail)
     }
     if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
@@ -72,11 +72,12 @@ export const downloads = (app: HonoApp) =>
 
 /** The file that a name leads to, or the name itself. If neither is known, the request fails: there may be no file of that name. */
 async function latestFile(c: Context<AppEnv>, name: string): Promise<string> {
+  await limitReading(c)
   const caller = callerOf(c)
   const counter = await counterOfKey(caller.isolate.addresses, pathType(c), name.normalize())
-  const question = ['latest', counter.recordType, String(counter.recordId)]
-  const read = () => readLatestFile(caller.db, counter)
-  return (await readForAll(caller, question, LATEST_KEPT_MS, read)).value ?? name
+  const { isolate, waitUntil } = caller
+  const options = { keptMs: 30_000, read: () => readLatestFile(caller.db, counter), waitUntil }
+  return (await isolate.latestFiles.answer([counterId(counter)], options)).value ?? name
 }
 
 function redirect(destination: string, said: string): Response {

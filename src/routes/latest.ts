@@ -22,7 +22,7 @@ export const setLatestContract = () =>
     summary: 'Name the latest file',
     params: { key: described(v.string(), 'The name, which contains the word "latest", such as `app-latest.tgz`.') },
     description:
-      'From now on, `/d/{type}/{key}` redirects to the file and counts the file. Other isolates follow within 30 seconds. The same request may be repeated.',
+      '`/d/{type}/{key}` then redirects to the file, and counts the file. For up to 30 seconds, requests may still be redirected to the previous file. The same request may be repeated.',
     answers: ok('Named.', 'Latest', {
       type: v.string(),
       key: v.string(),

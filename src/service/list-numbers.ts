@@ -18,9 +18,6 @@ const MAX_CHARTED = 100
 /** The most counters that are counted for the heading of the list. */
 const MAX_COUNTED = 1_000
 
-/** The most folders that are shown. */
-const MAX_FOLDERS = 10
-
 /** The most keys in which a search looks for a text, in the order of the keys. */
 export const MAX_SEARCHED = 10_000
 
@@ -88,7 +85,7 @@ export async function readList(list: List, reading: Promise<Shown>, listing: Pro
   }
 }
 
-/** The counts of the period by folder, such as a release: the keys up to their last slash. None if there are too many keys. */
+/** The counts of the ten largest folders, such as releases: keys up to their last slash. None if there are too many keys. */
 async function readFolders(list: List) {
   const { counters, more } = await findListed({ ...list, asked: { ...list.asked, sort: 'change' } })
   const counts = new Map<string, bigint>()
@@ -96,8 +93,8 @@ async function readFolders(list: List) {
     const folder = /^.*\//s.exec(counters[nth]!.name)?.[0]
     if (folder !== undefined) counts.set(folder, (counts.get(folder) ?? 0n) + count)
   }
-  const sorted = [...counts].sort(([, a], [, b]) => descending(a, b))
-  return sorted.slice(0, MAX_FOLDERS).map(([key, count]) => ({ key, count }))
+  const sorted = [...counts].filter(([, count]) => count !== 0n).sort(([, a], [, b]) => descending(a, b))
+  return sorted.slice(0, 10).map(([key, count]) => ({ key, count }))
 }
 
 const descending = (a: bigint, b: bigint) => (a < b ? 1 : a > b ? -1 : 0)

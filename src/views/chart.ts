@@ -113,9 +113,7 @@ export function drawAges(ages: readonly (readonly bigint[])[]): Html {
     const points = counts.map((value, day) => `${day + 0.5} ${y(value)}`)
     return html`<path class="line" stroke="${PART_COLORS[nth]}" d="M${points.join('L')}h.01"/>`
   })
-  const labels = [0, 1, 2, 3]
-    .map((quarter) => Math.round((quarter * days) / 4))
-    .filter((day, nth, all) => all.indexOf(day) === nth)
+  const labels = [0, 0.25, 0.5, 0.75].map((part) => Math.floor(part * days))
   return html`<rect class="band" y="${TOP}%" width="0" height="${100 - TOP - BOTTOM}%"/>
 ${gridOf(lines)}
 <svg width="100%" height="100%" viewBox="0 0 ${days} 100" preserveAspectRatio="none">${drawn}</svg>

@@ -11,8 +11,8 @@ function fileOf(parts: readonly string[], rows: Parameters<typeof toCsv>[0]) {
 /** The units of a chart. @param about the words of the file's name */
 export function chartCsv(about: readonly string[], { first, last, points, keys = [], ages }: TypeNumbers['chart']) {
   if (ages) {
-    const days = Array.from({ length: Math.max(...ages.map(({ counts }) => counts.length)) }, (_, day) => day)
-    const rows = days.map((day) => [day + 1, ...ages.map(({ counts }) => counts[day] ?? null)])
+    const length = Math.max(...ages.map(({ counts }) => counts.length))
+    const rows = Array.from({ length }, (_, day) => [day + 1, ...ages.map(({ counts }) => counts[day] ?? null)])
     return fileOf([...about, 'by-age'], [['day', ...ages.map(({ key }) => key)], ...rows])
   }
   const columns = (['count', 'before', 'also'] as const).filter(

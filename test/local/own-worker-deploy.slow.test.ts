@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { takeDatabase } from '../harness/taken-databases.ts'
@@ -34,8 +34,12 @@ it('deploy stores secrets, makes tables and waits for the first hit; the next ve
   const again = await worker.script('deploy').outcome()
   expect(again).toEqual(saying(1, `${url} is up. Its tables were not migrated`))
 
+  await writeFile(join(worker.folder, 'vendor/of-the-user.tgz'), '')
   expect((await worker.init(await packNextVersion(worker.packed))).stdout).toContain('The package is now version')
-  expect(await readdir(join(worker.folder, 'vendor'))).toEqual([expect.stringMatching(/^slotted-counter-99\.0\.0-/)])
+  expect((await readdir(join(worker.folder, 'vendor'))).sort()).toEqual([
+    'of-the-user.tgz',
+    expect.stringMatching(/^slotted-counter-99\.0\.0-/),
+  ])
   await worker.install()
   const upgrade = await worker.script('deploy', { API_TOKEN: token }).outcome()
   expect(upgrade).toEqual(saying(0, /Made the tables: 9999_next_version[\s\S]*It counts: \/blog\//))

@@ -3,6 +3,7 @@ import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { type View, viewQuery } from '../../periods.ts'
 import { shownCompanion, type TypeNumbers } from '../../service/page-numbers.ts'
 import { withUnit } from '../../units.ts'
+import { destinationOf } from '../../visits/download.ts'
 import { showCount } from '../english.ts'
 import { copyable, type Html, keyText, type Viewer } from './layout.ts'
 import { checkForm } from './plain-pages.ts'
@@ -143,7 +144,7 @@ ${checkForm(html`<input type="hidden" name="type" value="${type.name}">`)}</li>`
 
 function forDownloads(type: CounterType, address: string): Html {
   const key = 'app-1.2.0.tgz'
-  return html`<li><p>Link to your files through this Worker. This link redirects to <code>${type.redirectTo}${key}</code>.</p>
+  return html`<li><p>Link to your files through this Worker. This link redirects to <code>${destinationOf(type.redirectTo!, key)}</code>.</p>
 ${copyable('first-run-download', 'Link to a download', `<a href="${address}/d/${type.name}/${key}">Download</a>`, 2)}</li>
 <li><p>Follow the link.</p></li>`
 }

@@ -219,16 +219,21 @@ function keysOf(shown: Shown): (string | null)[] {
   return show === 'keys' ? keys : show === 'age' ? ages.map(({ key }) => key) : []
 }
 
-/** What each key had counted up to a day of its age. */
+/** What each key had counted up to a day of its age, as plain strings, like `table`. */
 function ageTable(ages: NonNullable<TypeNumbers['chart']['ages']>): Html {
-  const names = ages.map(({ key }) => keyText(key))
-  const days = Math.max(...ages.map(({ counts }) => counts.length))
-  const row = (_: unknown, day: number) =>
-    html`<tr><th scope="row">Day ${day + 1}</th>${ages.map(({ counts }, nth) => html`<td class="number part-of">${counts[day] === undefined ? '–' : html`<b>${showCount(counts[day])}</b>`}<span class="unit"> ${names[nth]}</span></td>`)}</tr>\n`
+  const names = ages.map(({ key }) => String(keyText(key)))
+  const rows = Array.from({ length: Math.max(...ages.map(({ counts }) => counts.length)) }, (_, day) => {
+    const text = (count: bigint | undefined) => (count === undefined ? '–' : `<b>${showCount(count)}</b>`)
+    const cells = ages.map(
+      ({ counts }, nth) =>
+        `<td class="number part-of">${text(counts[day])}<span class="unit"> ${names[nth]}</span></td>`,
+    )
+    return `<tr><th scope="row">Day ${day + 1}</th>${cells.join('')}</tr>\n`
+  })
   return html`<table>
-<thead><tr><th scope="col">Day</th>${names.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+<thead><tr><th scope="col">Day</th>${raw(names.map((name) => `<th scope="col" class="number">${name}</th>`).join(''))}</tr></thead>
 <tbody>
-${Array.from({ length: days }, row)}</tbody></table>`
+${raw(rows.join(''))}</tbody></table>`
 }
 
 /** A key that a chart shows apart; `null`: all others. */

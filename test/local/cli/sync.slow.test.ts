@@ -192,24 +192,37 @@ describe('npm run sync', () => {
   it("adds npm's downloads of a day once", async () => {
     const day = '2026-11-20'
     const counted = (downloads: number): RequestListener => {
-      return (_, response) => response.end(JSON.stringify({ downloads, start: day, end: day, package: '@acme/app' }))
+      return (_, response) => response.end(JSON.stringify({ package: '@acme/app', downloads: [{ downloads, day }] }))
     }
     const npm = async (downloads: number) => {
       failures = [counted(downloads)]
       const { code, out, said } = await sync('npm', '@acme/app', '--day', day)
-      expect({ code, said }).toEqual({ code: 0, said: '' })
-      return out
+      expect(code).toBe(0)
+      return out + said
     }
-    expect(await npm(0)).toContain('npm has no downloads for 2026-11-20, or has not counted that day yet')
-    expect(await npm(12)).toBe('@acme/app: 12 downloads of 2026-11-20 added.\n')
-    expect(await npm(12)).toContain('had been added before.')
-    expect(await npm(13)).toContain('had been added before, when npm counted another number.')
-    expect(requests[0]).toBe('/downloads/point/2026-11-20:2026-11-20/@acme/app')
+    const days = `days from ${day} to ${day} have downloads, and all of these are added.\n`
+    expect(await npm(0)).toBe(`@acme/app: 0 ${days}`)
+    expect(await npm(12)).toBe(`@acme/app: 12 downloads of ${day} added.\n@acme/app: 1 ${days}`)
+    expect(await npm(12)).toBe(`@acme/app: 1 ${days}`)
+    expect(await npm(13)).toContain('had been added before npm counted 13. They stay.')
+    expect(requests[0]).toBe(`/downloads/range/${day}:${day}/@acme/app`)
     failures = [(_, response) => response.writeHead(404).end('{"error":"package app not found"}')]
     const unknown = await sync('npm', 'app', '--day', day)
     expect(unknown).toMatchObject({ code: 1, said: expect.stringContaining('npm answered 404') })
     const { rows } = (await service.call('GET', '/v1/export/release?by=day')) as { rows: unknown[] }
     expect(rows).toEqual([expect.objectContaining({ key: '@acme/app', count: 12, day })])
+  })
+
+  it('takes the last seven days from npm, so that a day which npm counts late is not lost', async () => {
+    const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+    const days = Array.from({ length: 7 }, (_, nth) => ({ day: dayBefore(7 - nth), downloads: nth + 1 }))
+    for (const known of [5, 7]) {
+      const downloads = days.map((one, nth) => (nth < known ? one : { ...one, downloads: 0 }))
+      failures = [(_, response) => response.end(JSON.stringify({ package: 'app', downloads }))]
+      expect((await sync('npm', 'app', '--prefix', '日本/')).code).toBe(0)
+    }
+    expect(requests[0]).toMatch(/^\/downloads\/range\/\d{4}-\d\d-\d\d:\d{4}-\d\d-\d\d\/app$/)
+    expect(await service.counts('release')).toEqual(new Map([['日本/app', 28n]]))
   })
 })
 

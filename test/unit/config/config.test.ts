@@ -338,7 +338,7 @@ describe.each(['BATCHES', 'DEAD_BATCHES'])('%s', (name) => {
 
 /** What is said of a network that is none. */
 const NETWORK_RULE =
-  'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"; at least /8'
+  'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48", with a prefix of at least 8 bits'
 
 describe('EXCLUDE.networks', () => {
   it('may be addresses and networks', () => {

@@ -155,7 +155,8 @@ describe('Every problem that the document lists for an operation', () => {
   it('of the database can occur', async () => {
     const page_view = { record_type: 1, public: true, allowed_origins: ['*'] }
     // Whatever else is wrong, downloads redirect if they can.
-    const oneWrong = { page_view, download: { record_type: 0 }, secret: { record_type: 3 } }
+    const download = { record_type: 2, redirect_to: '/files/' }
+    const oneWrong = { page_view, download, secret: { record_type: 0 } }
     const faulty = {
       // Refused credentials are certain. After a less certain error, a part of a request may have been counted.
       database_unavailable: await workerFor({}, [{ action: 'error', errno: 1045, times: 10_000 }]),

@@ -160,6 +160,14 @@ describe('A download', () => {
     expect(await counted()).toEqual({})
   })
 
+  it('of this Worker itself is refused: it would redirect for ever', async () => {
+    const origin = 'https://counter.test'
+    const loop = new TestWorker(db.url, { COUNTERS: { a: { record_type: 1, redirect_to: `${origin}/d/a/` } } })
+    await expectProblem(await loop.fetch('/d/a/x.zip'), 404, 'not_found')
+    const other = await loop.fetchAt('https://other.test', '/d/a/x.zip')
+    expect([other.status, other.headers.get('Location')]).toEqual([302, `${origin}/d/a/x.zip`])
+  })
+
   it.each(['POST', 'PUT', 'DELETE'])('is not allowed by %s', async (method) => {
     expect((await worker.fetch('/d/download/a.zip', { method })).status).toBe(405)
   })

@@ -22,7 +22,7 @@ beforeEach(() => {
 const name = (key: string, file: string, type = 'download') =>
   worker.api('PUT', `/v1/latest/${type}/${encodeURIComponent(key)}`, { file })
 const downloaded = async (path: string, on = worker) => {
-  const { status, headers } = await on.fetch(`/d/download/${path}`)
+  const { status, headers } = await on.fetch(`/d/download/${path}`, { headers: { 'CF-Connecting-IP': '203.0.113.7' } })
   return [status, headers.get('Location'), headers.get('X-Hit')]
 }
 
@@ -94,6 +94,22 @@ describe('The latest file', () => {
       422,
       { code: 'invalid_request', errors: [{ field, message: expect.stringContaining(message) }] },
     ])
+  })
+
+  it('costs strangers the limit of readings', async () => {
+    let left = 60
+    const READER_LIMIT = { limit: async () => ({ success: left-- > 0 }) }
+    const limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT })
+    expect((await downloaded('latest-0', limited))[0]).toBe(302)
+    left = 0
+    expect((await downloaded('latest-1', limited))[0]).toBe(429)
+    expect((await downloaded('v1/app.tgz', limited))[0]).toBe(302)
+  })
+
+  it('is not looked up for a type with a mistake in the settings, whose downloads are redirected as they are', async () => {
+    const wrong = { ...COUNTERS, download: { ...COUNTERS.download, dedupe_seconds: -1 } }
+    const stopped = new TestWorker(db.url, { COUNTERS: wrong })
+    expect((await downloaded('latest/app.tgz', stopped)).slice(0, 2)).toEqual([302, `${BASE}latest/app.tgz`])
   })
 
   it('is named by tokens that may manage alone', async () => {
