@@ -1,6 +1,5 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { renderDeployFigures } from '../topics/scale/cloudflare-bill.ts'
 import { renderScaleDocument } from '../topics/scale/scale-document.ts'
 import { renderChart } from './chart.ts'
 import { renderReadmeFigures } from './readme-figures.ts'
@@ -14,7 +13,6 @@ const CHARTS = join(PROJECT, 'bench/charts')
 /** Documents with figures between markers. */
 const DOCUMENTS = {
   'README.md': renderReadmeFigures,
-  'docs/deploy.md': renderDeployFigures,
   'docs/scale.md': renderScaleDocument,
 }
 

@@ -2,7 +2,7 @@ import { PLANS } from '../../../src/plans.ts'
 import { type FigureBlocks, putFigures } from '../../report/figure-blocks.ts'
 import { renderTable } from '../../report/markdown-table.ts'
 import type { Results } from '../../report/results.ts'
-import { billOf, type HitCpu, hitCpuIn, MONTH_S } from './cloudflare-bill.ts'
+import { dollarsOf, type HitCpu, hitCpuIn, MONTH_S } from './cloudflare-bill.ts'
 import { PLACEMENTS, type Placement, RATES, SHARDS } from './loads.ts'
 import { LARGE_TABLE_GB, LIMITS, type Limit, rateAtLimit, Sizing } from './sizing.ts'
 
@@ -58,7 +58,7 @@ function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): stri
   const rows = rates.map((average) => {
     const need = needOf(sizing, average)
     const month = `${short((average * MONTH_S) / 1e6)} million`
-    const cloudflare = dollars(billOf(average, cpu).dollars)
+    const cloudflare = dollars(dollarsOf(average, cpu))
     const rate = average.toLocaleString('en-US')
     if (need === null) return [rate, month, `more than ${shardsOf(SHARDS_TO_TRY.at(-1)!)}`, '–', cloudflare, '–', '–']
     const { shards, beyond, database } = need
