@@ -94,15 +94,13 @@ function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): stri
 function afterText(sizing: Sizing): string {
   const rates = (limit: Limit) => SHARDS.map((shards) => rateAtLimit(sizing, limit, 'placed', shards) ?? Infinity)
   const lowest = (limit: Limit) => short(Math.min(...rates(limit)))
-  const { rollUpSeconds, rollUpStatements, pruningSeconds } = LIMITS
+  const { rollUpSeconds, rollUpStatements } = LIMITS
   const [one, four, sixteen] = rates(rollUpSeconds).map(short)
   return (
-    `The roll-up breaks first. It must move within a minute what a minute leaves, and one invocation coordinates all ranges. It takes ` +
-    `${rollUp.maxSeconds} s at ${one} hits a second on one shard, at ${four} on 4, and at ${sixteen} on 16; and all of its ` +
+    `The roll-up breaks first, because one invocation must move within a minute what a minute leaves. It takes ${rollUp.maxSeconds} s at ` +
+    `${one} hits a second on one shard, at ${four} on 4, and at ${sixteen} on 16. It takes all of its ` +
     `${rollUp.maxStatements.toLocaleString('en-US')} statements at ${lowest(rollUpStatements)}, on any number of shards. Beyond that, no setting ` +
-    `helps: the product would have to roll up each range in an invocation of its own. Until it catches up, counts stay exact, exact reads ` +
-    `slow down, and totals and rankings age. Pruning takes ${pruning.maxSeconds} s at ${lowest(pruningSeconds)} hits a second on one shard, which ` +
-    'more shards relieve.'
+    'helps. Counts stay exact, but exact reads slow down, and totals and rankings age.'
   )
 }
 

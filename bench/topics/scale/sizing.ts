@@ -188,13 +188,12 @@ export function peakOf(average: number): number {
 /** How much of a limit is used at an average rate; 1 is all. */
 export type Limit = (sizing: Sizing, placement: Placement, shards: number, average: number) => number
 
-const { rollUp, pruning } = PLANS.paid
+const { rollUp } = PLANS.paid
 
 /** What breaks first, with the settings of `PLAN = "paid"`. */
 export const LIMITS = {
   rollUpSeconds: (...[sizing, ...at]) => sizing.rollUpSeconds(...at) / rollUp.maxSeconds,
   rollUpStatements: (...[sizing, ...at]) => sizing.rollUpStatements(...at) / rollUp.maxStatements,
-  pruningSeconds: (...[sizing, ...at]) => sizing.pruningSeconds(...at) / pruning.maxSeconds,
 } satisfies Record<string, Limit>
 
 const MOST_RATE = 1e7
