@@ -98,9 +98,9 @@ function afterText(sizing: Sizing): string {
   const [one, four, sixteen] = rates(rollUpSeconds).map(short)
   return (
     `The roll-up breaks first, because one invocation must move within a minute what a minute leaves. It takes ${rollUp.maxSeconds} s at ` +
-    `${one} hits a second on one shard, at ${four} on 4, and at ${sixteen} on 16. It takes all of its ` +
-    `${rollUp.maxStatements.toLocaleString('en-US')} statements at ${lowest(rollUpStatements)}, on any number of shards. Beyond that, no setting ` +
-    'helps. Counts stay exact, but exact reads slow down, and totals and rankings age.'
+    `${one} hits a second on one shard, at ${four} on 4, and at ${sixteen} on 16. At ${lowest(rollUpStatements)}, on any number of shards, it ` +
+    `uses up its ${rollUp.maxStatements.toLocaleString('en-US')} statements. Beyond that, no setting helps. ` +
+    'Counts stay exact, but exact reads slow down, and totals and rankings age.'
   )
 }
 
