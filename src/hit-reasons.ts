@@ -6,7 +6,7 @@ export const HIT_REASONS = {
     advice: 'Count in another type, or remove readings from the type.',
   },
   origin: {
-    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin, or an image tells none.',
+    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin, or an image sends no origin.',
     advice:
       'Add the origin to SITES or to the type’s allowed_origins, and deploy. Images need referrerpolicy="origin".',
   },
@@ -45,7 +45,7 @@ export const HIT_REASONS = {
     advice: 'Nothing to do: the request for the file, or for its first part, counts.',
   },
   embedded: {
-    cause: 'A page loaded the file as part of itself, such as an image or in a player.',
+    cause: 'A page embeds the file, as an image or in a player.',
     advice: 'Link to the file: a download counts when somebody follows the link.',
   },
 } as const
