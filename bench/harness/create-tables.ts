@@ -18,13 +18,6 @@ const BASELINE_TABLES = [
      PRIMARY KEY (id),
      UNIQUE KEY records_and_slots (record_type, record_id, slot)
    )`,
-  `CREATE TABLE cumulative_counters (
-     record_type INT NOT NULL,
-     record_id BIGINT UNSIGNED NOT NULL,
-     writer BIGINT UNSIGNED NOT NULL,
-     count BIGINT NOT NULL,
-     PRIMARY KEY (record_type, record_id, writer)
-   )`,
   `CREATE TABLE events (
      id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
      record_type INT NOT NULL,
@@ -34,12 +27,7 @@ const BASELINE_TABLES = [
 ]
 
 /** A table whose sum of counts is the number of hits counted. */
-export type CountTable =
-  | 'slotted_counters'
-  | 'one_row_counters'
-  | 'published_slotted_counters'
-  | 'cumulative_counters'
-  | 'counters'
+export type CountTable = 'slotted_counters' | 'one_row_counters' | 'published_slotted_counters' | 'counters'
 
 /** Creates the product's tables and those of the alternatives. */
 export async function createTables(server: BenchServer, database: string): Promise<void> {

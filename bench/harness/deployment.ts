@@ -1,4 +1,4 @@
-import type { Behaviour, IsolationLevel } from '../../local/planetscale/fault-injection.ts'
+import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
 import { freePort } from '../../local/processes/free-port.ts'
 import { logTail, startWorkerd, type Workerd, type WorkerdOptions } from '../../local/worker/workerd.ts'
 import { type CountTable, createTables } from './create-tables.ts'
@@ -21,8 +21,6 @@ export interface DeploymentOptions extends Pick<WorkerdOptions, 'inspectorPort' 
   behaviour?: Partial<Behaviour>
   /** Default: the testbed's first. */
   server?: BenchServer
-  /** Default: the server's. */
-  isolation?: IsolationLevel
   /** Also starts Redis, whose HTTP proxy is bound to the Worker as REDIS_PROXY. */
   redis?: true
 }
@@ -69,7 +67,7 @@ export interface Deployment {
 /** Sets up a deployment, runs `work` with it, and tears it down. */
 export async function withDeployment<T>(
   testbed: Testbed,
-  { worker, behaviour = {}, server = testbed.server(), isolation, redis: withRedis, ...options }: DeploymentOptions,
+  { worker, behaviour = {}, server = testbed.server(), redis: withRedis, ...options }: DeploymentOptions,
   work: (deployment: Deployment) => Promise<T>,
 ): Promise<T> {
   testbed.signal.throwIfAborted()
@@ -91,7 +89,7 @@ export async function withDeployment<T>(
     // are stopped.
     const [tables, endpointStart, workerdStart] = await Promise.allSettled([
       createTables(server, database),
-      EndpointProcess.start(endpointPort, server.url, isolation),
+      EndpointProcess.start(endpointPort, server.url),
       start({ directory, databaseUrl }),
     ])
     if (endpointStart.status === 'fulfilled') endpoint = endpointStart.value
@@ -119,7 +117,7 @@ export async function withDeployment<T>(
       settle: (count) => settle(testbed, started, count),
       async startAnother() {
         const ownPort = await freePort()
-        const own = await EndpointProcess.start(ownPort, server.url, isolation)
+        const own = await EndpointProcess.start(ownPort, server.url)
         others.push(own)
         await own.behave(database, behaviour)
         const other = await start({

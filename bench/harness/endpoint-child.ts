@@ -3,15 +3,13 @@
 
 import { subscribe } from 'node:diagnostics_channel'
 import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
-import type { IsolationLevel } from '../../local/planetscale/fault-injection.ts'
 import { ServedDatabase } from '../../local/planetscale/served-database.ts'
 
-const [port, password, isolation] = process.argv.slice(2)
+const [port, password] = process.argv.slice(2)
 const endpoint = new PlanetScaleEndpoint({
   port: Number(port),
   mysqlUrl: process.env.MYSQL_URL!,
   password: password!,
-  ...(isolation !== undefined && { isolation: isolation as IsolationLevel }),
 })
 
 let statements = 0

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { Behaviour, IsolationLevel } from '../../local/planetscale/fault-injection.ts'
+import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
 import { killProcess, nextMessage } from './child-messages.ts'
 
 const PASSWORD = 'bench'
@@ -18,19 +18,14 @@ export class EndpointProcess {
   /**
    * @param port to listen on, on loopback
    * @param mysqlUrl the server whose databases it serves
-   * @param isolation of its connections. Default: the server's
    * @throws {Error} if it does not start
    */
-  static async start(port: number, mysqlUrl: string, isolation?: IsolationLevel): Promise<EndpointProcess> {
+  static async start(port: number, mysqlUrl: string): Promise<EndpointProcess> {
     // Detached, so that Ctrl-C in the terminal does not reach it. It exits when the channel to its parent closes.
-    const child = fork(
-      join(import.meta.dirname, 'endpoint-child.ts'),
-      [String(port), PASSWORD, ...(isolation ? [isolation] : [])],
-      {
-        detached: true,
-        env: { ...process.env, MYSQL_URL: mysqlUrl },
-      },
-    )
+    const child = fork(join(import.meta.dirname, 'endpoint-child.ts'), [String(port), PASSWORD], {
+      detached: true,
+      env: { ...process.env, MYSQL_URL: mysqlUrl },
+    })
     await nextMessage<'listening'>(child, 'The endpoint')
     return new EndpointProcess(child, port)
   }

@@ -14,7 +14,7 @@ export interface Filling {
 }
 
 /** Numbers spread like random ones, but the same in every run (multiples of 2^64 divided by the golden ratio). */
-export const spread = (index: number): bigint => BigInt.asUintN(64, BigInt(index) * 11_400_714_819_323_198_485n)
+const spread = (index: number): bigint => BigInt.asUintN(64, BigInt(index) * 11_400_714_819_323_198_485n)
 
 /** Inserts slots and counters into a database as writers would have left them. */
 export async function fillSlots(
@@ -46,26 +46,4 @@ export async function fillSlots(
     }
   }
   await send()
-}
-
-/**
- * Multiplies the idle counters in a database by ten. An idle counter was rolled up and has one empty slot that waits to be
- * pruned. The copies get record ids above the existing ones.
- *
- * @param counters number of idle counters so far, with record ids from 1
- */
-export async function multiplyIdle({ server, database }: Pick<Deployment, 'server' | 'database'>, counters: number) {
-  for (let times = 1; times < 10; times++) {
-    const shift = times * counters
-    await server.query(
-      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, bucket, slot, count, batch, kept_until)
-       SELECT record_type, record_id + ${shift}, bucket, slot, 0, batch, kept_until FROM \`${database}\`.slotted_counters
-       WHERE record_id <= ${counters}`,
-    )
-    await server.query(
-      `INSERT INTO \`${database}\`.counters (record_type, record_id, bucket, name, count, version, rolled_up_at)
-       SELECT record_type, record_id + ${shift}, bucket, CONCAT('/', record_id + ${shift}), count, version, rolled_up_at
-       FROM \`${database}\`.counters WHERE record_id <= ${counters}`,
-    )
-  }
 }

@@ -52,12 +52,11 @@ export function httpVariant(variant: HttpVariant): Variant {
 }
 
 function deploymentOptions(testbed: Testbed, variant: HttpVariant): DeploymentOptions {
-  const { worker, behaviour, server, isolation, settings, durableObjects, redis } = variant
+  const { worker, behaviour, server, settings, durableObjects, redis } = variant
   return {
     worker,
     server: testbed.server(server),
     ...(behaviour !== undefined && { behaviour }),
-    ...(isolation !== undefined && { isolation }),
     ...(settings !== undefined && { settings }),
     ...(durableObjects !== undefined && { durableObjects }),
     ...(redis !== undefined && { redis }),

@@ -68,8 +68,6 @@ interface Drawing {
   points: readonly Point[]
   /** The field of `axes` that determines the colour, and the title of its legend. */
   series: { field: string; title: string }
-  /** The field of `axes` whose every value gets a separate panel. */
-  facet?: { field: string; title: string }
   y: Axis
 }
 
@@ -79,7 +77,7 @@ interface Drawing {
  * @param rules dashed lines: points of x and `y`, by the same series
  */
 export function lineChart(
-  { name, alt, points, series, facet, x, y }: Drawing & { x: Axis & { field: string } },
+  { name, alt, points, series, x, y }: Drawing & { x: Axis & { field: string } },
   rules: readonly Record<string, string | number>[] = [],
 ): Chart {
   const color = { field: series.field, type: 'nominal', title: series.title, sort: null, scale: { range: PALETTE } }
@@ -104,11 +102,11 @@ export function lineChart(
           },
         ]),
   ]
-  return { name, alt, spec: framed(points, layer, facet) }
+  return { name, alt, spec: framed(points, layer) }
 }
 
 /** Bars from zero to medians, with whiskers from minimum to maximum. On a logarithmic axis, points instead of bars. */
-export function barChart({ name, alt, points, series, facet, y, category }: Drawing & { category: string }): Chart {
+export function barChart({ name, alt, points, series, y, category }: Drawing & { category: string }): Chart {
   const label = { field: category, type: 'nominal', title: null, sort: null }
   const color = { field: series.field, type: 'nominal', title: series.title, sort: null, scale: { range: PALETTE } }
   const grouped = series.field !== category
@@ -127,7 +125,7 @@ export function barChart({ name, alt, points, series, facet, y, category }: Draw
   ]
   const rows = new Set(points.map((point) => point[category])).size
   const bars = grouped ? new Set(points.map((point) => point[series.field])).size : 1
-  return { name, alt, spec: framed(points, layer, facet, rows * Math.max(24, 14 * bars)) }
+  return { name, alt, spec: framed(points, layer, rows * Math.max(24, 14 * bars)) }
 }
 
 function quantity({ title, log = false, values }: Axis): object {
@@ -143,13 +141,6 @@ function quantity({ title, log = false, values }: Axis): object {
   }
 }
 
-function framed(points: readonly object[], layer: object[], facet: Drawing['facet'], height = HEIGHT): TopLevelSpec {
-  const data = { values: points }
-  if (facet === undefined) return { data, width: WIDTH, height, layer } as unknown as TopLevelSpec
-  return {
-    data,
-    facet: { field: facet.field, type: 'nominal', title: facet.title, sort: null },
-    columns: 2,
-    spec: { width: WIDTH / 2 - 30, height: Math.min(height, 220), layer },
-  } as unknown as TopLevelSpec
+function framed(points: readonly object[], layer: object[], height = HEIGHT): TopLevelSpec {
+  return { data: { values: points }, width: WIDTH, height, layer } as unknown as TopLevelSpec
 }

@@ -1,5 +1,6 @@
 import { MAX_ATTEMPTS, QUIET_PERCENT } from '../harness/run-rounds.ts'
 import type { Run } from '../harness/variant.ts'
+import { renderOthers } from '../topics/alternatives/others.ts'
 import { renderNeeds } from '../topics/scale/scale-document.ts'
 import { type Comparison, formatTarget, formatValue, judge } from './comparison.ts'
 import { renderTable } from './markdown-table.ts'
@@ -10,48 +11,52 @@ import { chartsOf, findingsOf, type Topic } from './topic.ts'
 const METHOD = `## How to run the benchmarks
 
 \`\`\`sh
-npm run bench                          # everything; about an hour
-npm run bench -- contention roll-up    # some topics; the results of all others are kept
-npm run bench -- --render              # measures nothing; renders this file from the results
+npm run bench                        # everything; about an hour
+npm run bench -- hot-key roll-up     # some topics; the results of all others are kept
+npm run bench -- --render            # measures nothing; renders this file from the results
 \`\`\`
 
-- They generate this file. To change its text, edit the topics and \`report/\`. [results/](results) has the figures of every run.
-- \`npm run bench -- --help\` lists the topics. Each takes less than ten minutes.
-- wrk, the load generator, and Redis are installed if they are missing.
-- \`MYSQL_URL\` names the database server. By default, a temporary one is started.
+- \`npm run bench -- --help\` lists the topics. [results/](results) has the figures of every run.
+- To change the text of this file, edit the topics and \`report/\`.
+- wrk and Redis are installed if they are missing. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
 - Machine and server should be idle otherwise. If you interrupt a run, the topics measured so far are kept.
 
 ## How it is measured
 
-The Worker is built as \`wrangler deploy\` builds it, and runs in one isolate of workerd. It reaches a real database server with durable
-settings through the local PlanetScale endpoint, a separate process. wrk runs on the same machine: each connection sends its next request
-as soon as it has the last response. So absolute figures say little. Compare variants that were measured side by side.
+The Worker is built as \`wrangler deploy\` builds it, and runs in one isolate of workerd. It reaches a real database server with durable settings through the local
+PlanetScale endpoint, a separate process. wrk, the load generator, runs on the same machine; each connection sends its next request as soon as it has the last response. So compare only
+variants that were measured side by side.
 
 - Unless stated otherwise, each run has its own database, endpoint and workerd, is warmed up first, and has no latency added.
-- The variants take turns in every round. Ratios are taken within a round. The tables show their median, lowest and highest value.
-  **Bold**: the median missed its target.
-- After each run, the sum in the database must be at least the number of responses. It may exceed it only by the requests in flight at
-  the end. One error or wrong count fails the whole benchmark.
+- The variants take turns in every round. Ratios are taken within a round. The tables show their median, lowest and highest value. **Bold**: the median missed its target.
+- After each run, the sum in the database must be at least the number of responses, and may exceed it only by the requests in flight at the end. One error or wrong count
+  fails the whole benchmark.
 - MySQL's log writer threads are on, as on PlanetScale ([why](notes.md#the-benchmark-itself)), but not on Vitess.
-- A run that loses more than ${QUIET_PERCENT} % of the processor time to other virtual machines is repeated, at most ${MAX_ATTEMPTS} times in all. The one that lost
-  least counts.
+- A run that loses more than ${QUIET_PERCENT} % of the processor time to other virtual machines is repeated, at most ${MAX_ATTEMPTS} times in all. The one that lost least counts.
 `
 
 /** Average hits a second of the sites whose needs are in the summary. */
 const SITES = [1, 100, 10_000]
 
-/** The answers that most readers look for: is it fast, what does it cost, how does it grow? */
+/** The answers that most readers look for. */
 function summary(results: Results): string {
   const lines = new Map(headlines(results).map(({ topic, line }) => [topic, `- ${line}`]))
   const about = (...topics: string[]) => topics.flatMap((topic) => lines.get(topic) ?? [])
-  const needs = renderNeeds(results, SITES)
+  const block = (heading: string, table: string | null) => (table === null ? [] : [`${heading}\n`, table])
   return [
     '# Benchmarks\n',
     '**Is it fast?** On two cores that everything shares:\n',
     ...about('hot-key', 'latency', 'idle', 'worker', 'reading', 'roll-up'),
-    '\n**What does it cost, and how does it grow?** By [simulation](../docs/scale.md), which has all sizes:\n',
-    ...(needs === null ? [] : [needs]),
-    'Each question below has its answer first, then how it was measured. [notes.md](notes.md) says what was tried to make it faster.\n',
+    '',
+    ...block(
+      '**What does it cost?** By [simulation](../docs/scale.md), which has all sizes:',
+      renderNeeds(results, SITES),
+    ),
+    ...block(
+      '**What do others do?** On the same machine with 64 connections, and hits counted twice because the Worker was killed ([all figures](#would-another-way-of-counting-be-better)):',
+      renderOthers(results),
+    ),
+    'Each question below has its answer first, then how it was measured. [notes.md](notes.md) says what was tried.\n',
   ].join('\n')
 }
 
@@ -118,8 +123,8 @@ function environments(measured: Measured[]): string {
   })
   const lost = Math.max(0, ...measured.map(({ result }) => lostPercent(result) ?? 0))
   return (
-    `## Environments\n\nTopics had ${USUAL_ROUNDS} rounds, or the number in parentheses. [results/](results) has all versions and settings. No topic lost more than ` +
-    `${lost.toFixed(1)} % of the processor time to other virtual machines.\n\n${lines.join('')}`
+    `## Environments\n\nTopics had ${USUAL_ROUNDS} rounds, or the number in parentheses. No topic lost more than ${lost.toFixed(1)} % of the processor time to other ` +
+    `virtual machines.\n\n${lines.join('')}`
   )
 }
 
@@ -131,17 +136,20 @@ function lostPercent({ runs, environment }: TopicResults): number | null {
 }
 
 function section({ topic, result, heading }: Measured): string[] {
-  const { title, text, comparisons, listed = true, keptTables = [] } = topic
-  const { runs, tables, skipped = [] } = result
+  const { title, text, comparisons, missed, listed = true } = topic
+  const { runs, skipped = [] } = result
   const lines = [`${heading} ${title}\n`]
   for (const { name, alt } of chartsOf(topic, result)) lines.push(`![${alt}](charts/${name}.svg)\n`)
   const findings = findingsOf(topic, result)
   if (findings.length > 0) lines.push(`${findings.map((sentence) => `- ${sentence}`).join('\n')}\n`)
   lines.push(`${text}\n`)
   if (skipped.length > 0) lines.push(`Not measured here: ${skipped.join('; ')}.\n`)
-  if (listed && comparisons.length > 0) lines.push(tableOfComparisons(comparisons, runs))
-  const kept = tables.filter(({ title }) => keptTables.includes(title))
-  for (const { title, headings, rows, text } of [...(topic.derived?.(result) ?? []), ...kept]) {
+  if (listed && comparisons.length > 0) {
+    lines.push(tableOfComparisons(comparisons, runs))
+    const isMissed = comparisons.some((comparison) => judge(comparison, runs).met === false)
+    if (isMissed && missed !== undefined) lines.push(`**Why targets are missed.** ${missed}\n`)
+  }
+  for (const { title, headings, rows, text } of topic.derived?.(result) ?? []) {
     lines.push(`${heading}# ${title}\n`, ...(text === undefined ? [] : [`${text}\n`]), renderTable(headings, rows))
   }
   return lines

@@ -20,14 +20,14 @@ export interface Topic {
   /** Figures to print after each run. */
   columns: FigureName[]
   comparisons: Comparison[]
+  /** Why a median misses its target. The report says it below the comparisons while one does. */
+  missed?: string
   /** Whether the report lists the comparisons. Default: true. */
   listed?: boolean
   /** What `once` needs beyond the needs of the variants. */
   needs?: readonly Need[]
-  /** Measurements outside the rounds, made once after them. */
+  /** Measurements outside the rounds, made once after them. Their tables are only in `results/`. */
   once?(testbed: Testbed, seconds: number, rounds: number): Promise<Table[]>
-  /** The titles of those of its tables that the report shows. Default: none. All of them are in `results/`. */
-  keptTables?: readonly string[]
   charts?(results: TopicResults): Chart[]
   /** Conclusions that readers can act on: sentences whose figures come from the results. */
   findings?(results: TopicResults): string[]

@@ -9,11 +9,8 @@ const TIMEOUT_MS = 300_000
 
 /** What the process that simulates is told, as JSON. */
 export type Task =
-  | { kind: 'writes'; load: WriteLoad; costs: ServerCosts; seed: number; budget: number; constants?: Constants }
+  | { kind: 'writes'; load: WriteLoad; costs: ServerCosts; seed: number; budget: number }
   | { kind: 'roll-up'; load: RollUpLoad; costs: ServerCosts; seed: number }
-
-/** Constants of src/counters/write/group-commit.ts with other values than the product's. */
-export type Constants = Partial<Record<'PACE_MS' | 'MANY' | 'MAX_LEADERS', number>>
 
 /** Counts hits in a simulation. See `simulateWrites`. */
 export function runWrites(task: Omit<Task & { kind: 'writes' }, 'kind'>, signal: AbortSignal): Promise<WriteFigures> {

@@ -1,9 +1,7 @@
 import type { Topic } from '../report/topic.ts'
 import { alternatives } from './alternatives/alternatives.ts'
 import { faults } from './alternatives/faults.ts'
-import { contention } from './contention/contention.ts'
-import { direct } from './contention/direct.ts'
-import { distance } from './distance/distance.ts'
+import { direct } from './direct/direct.ts'
 import { hotKey } from './hot-key/hot-key.ts'
 import { idle } from './hot-key/idle.ts'
 import { manyKeys } from './hot-key/many-keys.ts'
@@ -13,35 +11,22 @@ import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
 import { scale } from './scale/scale.ts'
 import { scaleCheck } from './scale/scale-check.ts'
-import { scaleRollUp } from './scale/scale-roll-up.ts'
-import { scaleSpread } from './scale/scale-spread.ts'
 import { serverCosts } from './scale/server-costs.ts'
-import { slots } from './slots/slots.ts'
-import { contentionLatency } from './slots/with-commit-latency.ts'
-import { strangers } from './strangers/strangers.ts'
 import { freePlan } from './worker/free-plan.ts'
-import { profile } from './worker/profile.ts'
 import { publicRequests } from './worker/public-requests.ts'
 import { worker } from './worker/worker.ts'
 
-/**
- * All topics in the order of the report. Each line holds those that answer one question; the first one's name selects them all.
- * A question takes less than ten minutes.
- */
+/** The questions of the report, in its order. Naming a question's first topic selects all of its topics. A question takes less than ten minutes. */
 export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [hotKey, latency, throughVtgate, manyKeys, idle],
-  [contention, direct],
-  [slots, contentionLatency],
+  [alternatives, faults],
+  [direct],
   [reading],
   [rollUp],
-  [distance],
-  [strangers],
-  [alternatives, faults],
-  [worker, profile],
+  [worker],
   [freePlan, publicRequests],
   [serverCosts, scaleCheck],
   [scale],
-  [scaleSpread, scaleRollUp],
 ]
 
 export const TOPICS: readonly Topic[] = QUESTIONS.flat()

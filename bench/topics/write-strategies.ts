@@ -14,37 +14,6 @@ export const ONE_ROW: WriteStrategy = {
   counts: 'one_row_counters',
 }
 
-/** The slotted counter pattern as published. */
-export function published(slots: number): WriteStrategy {
-  return {
-    name: `published, ${slots.toLocaleString('en-US')} ${slots === 1 ? 'slot' : 'slots'}`,
-    about: 'the published tables and upsert, one statement per request',
-    worker: 'baselines',
-    path: `/published?slots=${slots}`,
-    counts: 'published_slotted_counters',
-  }
-}
-
-/** The slotted counter pattern with our primary key. */
-export function ownKey(slots: number): WriteStrategy {
-  return {
-    name: `our key, ${slots.toLocaleString('en-US')} ${slots === 1 ? 'slot' : 'slots'}`,
-    about: 'primary key (type, id, slot), a random slot, one statement per request',
-    worker: 'baselines',
-    path: `/own?slots=${slots}`,
-    counts: 'slotted_counters',
-  }
-}
-
-/** Two writers never write the same slot. */
-export const SLOT_PER_WRITER: WriteStrategy = {
-  name: 'a slot per writer',
-  about: 'our tables, a slot that no concurrent request uses, one statement per request',
-  worker: 'baselines',
-  path: '/batch',
-  counts: 'slotted_counters',
-}
-
 /** The product. */
 export const GROUP_COMMIT: WriteStrategy = {
   name: 'group commit',

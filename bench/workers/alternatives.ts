@@ -3,7 +3,6 @@ import { DurableObject } from 'cloudflare:workers'
 import { type Context, Hono } from 'hono'
 import type { Bindings as ProductBindings } from '../../src/config/read-settings.ts'
 import type { CounterAddress } from '../../src/counters/counter-address.ts'
-import { SlotPool } from '../../src/counters/write/flush-group.ts'
 import type { Database } from '../../src/database/database.ts'
 import { isolateOf, openConfigured } from '../../src/isolate.ts'
 
@@ -125,30 +124,6 @@ app.post('/event/aggregate', async (c) => {
     )
     await transaction.execute(`DELETE FROM events WHERE id <= ${last}`)
   })
-  return c.body(null, 204)
-})
-
-const writers = new SlotPool()
-/** Each writer's own total, by writer and counter. */
-const cumulative = new Map<string, number>()
-
-/** A G-counter: each writer stores its own total, and an upsert keeps the larger value. */
-app.post('/cumulative', async (c) => {
-  const { recordType, recordId } = await addressOfKey(c)
-  const writer = writers.lease()
-  const id = `${writer}/${recordId}`
-  const count = (cumulative.get(id) ?? 0) + 1
-  cumulative.set(id, count)
-  try {
-    await databaseOf(c).execute(
-      `INSERT INTO cumulative_counters (record_type, record_id, writer, count)
-       VALUES (${recordType}, ${recordId}, ${writer}, ${count})
-       ON DUPLICATE KEY UPDATE count = GREATEST(count, VALUES(count))`,
-    )
-  } finally {
-    // Safe even if the statement failed: the writer's next total includes this hit.
-    writers.release(writer)
-  }
   return c.body(null, 204)
 })
 

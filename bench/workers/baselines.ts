@@ -33,26 +33,14 @@ app.post('/published', async (c) => {
   const { recordType, recordId } = await addressOfKey(c)
   await executor(c).execute(
     `INSERT INTO published_slotted_counters (record_type, record_id, slot, count)
-     VALUES (${recordType}, ${BigInt.asUintN(31, recordId)}, FLOOR(RAND() * ${slotsOf(c)}), 1)
+     VALUES (${recordType}, ${BigInt.asUintN(31, recordId)}, FLOOR(RAND() * 100), 1)
      ON DUPLICATE KEY UPDATE count = count + 1`,
   )
   return c.body(null, 204)
 })
 
-/** The same in our tables, whose primary key is (type, id, slot). */
-app.post('/own', async (c) => {
-  const counter = await addressOfKey(c)
-  const slot = BigInt(Math.floor(Math.random() * slotsOf(c)))
-  await applyBatch(executor(c), oneHit(counter, slot), 24)
-  return c.body(null, 204)
-})
-
 function oneHit({ recordType, recordId }: CounterAddress, slot: bigint): Batch {
   return [{ recordType, recordId, slot, count: 1n, batch: random63() }]
-}
-
-function slotsOf(c: BenchContext): number {
-  return Number(c.req.query('slots') ?? 100)
 }
 
 const slots = new SlotPool()

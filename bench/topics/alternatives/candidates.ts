@@ -17,8 +17,7 @@ export interface Candidate extends Pick<DeploymentOptions, 'worker' | 'redis' | 
 
 const AGGREGATE_MS = 1_000
 
-const ofTable = (table: 'slotted_counters' | 'one_row_counters' | 'cumulative_counters') => (deployment: Deployment) =>
-  deployment.sum(table)
+const ofTable = (table: 'slotted_counters' | 'one_row_counters') => (deployment: Deployment) => deployment.sum(table)
 
 export const PRODUCT: Candidate = { ...GROUP_COMMIT, count: ofTable('slotted_counters') }
 export const PRODUCT_WITH_KEY: Candidate = {
@@ -84,14 +83,6 @@ export const EVENTS: Candidate = {
       await fetch(`${url}/event/aggregate`, { method: 'POST' }).catch(() => {})
     }
   },
-}
-
-export const CUMULATIVE: Candidate = {
-  name: 'G-counter',
-  about: 'a row per writer with its own total; an upsert keeps the larger value',
-  worker: 'alternatives',
-  path: '/cumulative',
-  count: ofTable('cumulative_counters'),
 }
 
 /** The headers of a hit. */

@@ -2,7 +2,6 @@ import { hash64 } from '../../../src/counters/ids.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 import { fillSlots } from '../../harness/fill-slots.ts'
 import { type HttpVariant, httpVariant } from '../../harness/http-variant.ts'
-import { GROUP_COMMIT, ONE_ROW } from '../write-strategies.ts'
 
 /** The key of all reads except those of several keys. */
 const KEY = 'hello'
@@ -10,7 +9,6 @@ const KEY = 'hello'
 export const PENDING = [1, 10, 100, 1_000, 2_000]
 const MANY = [1, 10, 100, 1_000]
 export const BUSY = 64
-export const WRITE_COMMIT_MS = 2
 /** The rolled-up total of every counter that is read. */
 const TOTAL_COUNT = 5
 
@@ -22,8 +20,6 @@ export const AMONG_EMPTY = 'exact, 1,000 pending among 1,000 empty'
 export const ROW = 'one row'
 export const TOTAL = 'total only'
 export const busy = (name: string) => `${name}, ${BUSY} connections`
-export const WRITE_ONE_ROW = busy('write: one row')
-export const WRITE_GROUP = busy('write: group commit')
 
 /** A route to read, and the count that it must return. */
 type Read = Pick<HttpVariant, 'name' | 'title' | 'about' | 'path' | 'axes'> & {
@@ -134,14 +130,3 @@ const variantOf = ({ expected, ...read }: Read, connections: number) =>
 export const sequentialReads = READS.map((read) => variantOf(read, 1))
 export const batchReads = BATCHES.map((read) => variantOf(read, 1))
 export const concurrentReads = [ofOneRow, ...[1, 100, 1_000].map(ofExact)].map((read) => variantOf(read, BUSY))
-export const writes = [
-  { ...ONE_ROW, name: WRITE_ONE_ROW },
-  { ...GROUP_COMMIT, name: WRITE_GROUP },
-].map((writer) =>
-  httpVariant({
-    ...writer,
-    connections: BUSY,
-    behaviour: { commitMs: WRITE_COMMIT_MS },
-    rampSeconds: 1,
-  }),
-)

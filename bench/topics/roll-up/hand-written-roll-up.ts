@@ -34,9 +34,6 @@ const HISTORY = [
 
 const EMPTY = 'UPDATE slotted_counters FORCE INDEX (pending) SET count = 0 WHERE pending = 1'
 
-/** What to roll up: everything that the product keeps, or totals only. */
-export type SqlWork = 'equal work' | 'totals only'
-
 /**
  * Rolls up as a database administrator would: one transaction over all pending slots, on the server itself. It is exact at
  * REPEATABLE READ because every INSERT … SELECT locks the rows that it reads. Writers wait until the transaction ends.
@@ -46,10 +43,9 @@ export type SqlWork = 'equal work' | 'totals only'
  */
 export async function rollUpWithSql(
   { server, database }: Pick<Deployment, 'server' | 'database'>,
-  work: SqlWork,
   over = () => false,
 ): Promise<boolean> {
-  const statements = [TOTALS, ...(work === 'equal work' ? HISTORY : []), EMPTY]
+  const statements = [TOTALS, ...HISTORY, EMPTY]
   const connection = await mysql.createConnection({ uri: `${server.url}/${database}`, timezone: 'Z' })
   try {
     await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')

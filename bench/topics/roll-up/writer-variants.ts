@@ -96,7 +96,7 @@ export const duringRollUps = [
     'writers during hand-written SQL',
     'consecutive transactions of hand-written SQL',
     async (deployment) => async (over) => {
-      while (!over()) await rollUpWithSql(deployment, 'equal work', over)
+      while (!over()) await rollUpWithSql(deployment, over)
     },
   ),
 ]

@@ -207,13 +207,13 @@ export const scaleCheck: Topic = {
   name: 'scale-check',
   title: 'Is the simulation right?',
   text:
-    'Several isolates of workerd count on one MySQL server, each through its own endpoint with network latency. Commits take 2 ms more. Hits arrive at a steady rate, and the popularity of keys follows ' +
-    'Zipf’s law. The simulation gets the number of isolates, the rate of hits, and how long statements took under this load. Both begin with the names of all keys and without slots. [Capacity and cost](../docs/scale.md) lists the comparisons.',
+    'Several isolates of workerd count on one MySQL server, each through its own endpoint with network latency. Commits take 2 ms more. Hits arrive at a steady rate, and their keys follow Zipf’s law. ' +
+    'The simulation gets the same load, and how long statements took under it.',
   seconds: 10,
   variants,
   columns: ['perSecond', 'statementsPer1000', 'pendingSlots'],
   comparisons,
-  // docs/scale.md lists them.
+  // The finding sums them up.
   listed: false,
   findings({ runs }) {
     const off = LOADS.flatMap((load) =>

@@ -1,8 +1,7 @@
-import type { Outcome, Variant } from '../../harness/variant.ts'
-import { lineChart } from '../../report/chart.ts'
+import type { Outcome, Run, Variant } from '../../harness/variant.ts'
+import { type Chart, lineChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
-import { medianOf, rounded } from '../../report/medians.ts'
-import type { Topic } from '../../report/topic.ts'
+import { medianOf } from '../../report/medians.ts'
 import { runRollUp } from '../../simulation/run-simulation.ts'
 import type { RollUpLoad } from '../../simulation/simulate-roll-up.ts'
 import { COMMIT_MS, SHARDS } from './loads.ts'
@@ -68,7 +67,8 @@ const byShards = SHARDS.flatMap((shards) =>
   ),
 )
 
-const variants: Variant[] = [
+/** The roll-up and pruning on shards. */
+export const backgroundVariants: Variant[] = [
   ...byShards,
   ...SHARDS.flatMap((shards) => [
     variantOf(rollUpName(MOST_SLOTS, shards, FAR_MS), 'a cron far from the database', MOST_SLOTS, shards, {
@@ -78,31 +78,16 @@ const variants: Variant[] = [
   ]),
 ]
 
-/** The roll-up and pruning on shards. */
-export const scaleRollUp: Topic = {
-  name: 'scale-roll-up',
-  title: 'How long do the roll-up and pruning take on many shards?',
-  text:
-    `The product’s code on a virtual clock and the model of the server, with ${PROCESSORS} processors and one range for each shard. A round trip takes ${NEAR_MS} ms. Every counter has ${SLOTS_EACH} pending slots. The settings are those of ` +
-    '`PLAN = "paid"`.',
-  mostRounds: 3,
-  variants,
-  columns: ['rows', 'milliseconds', 'rowsPerSecond', 'statements', 'processorSeconds'],
-  comparisons: [],
-  charts: ({ runs }) => [
-    lineChart({
-      name: 'scale-roll-up',
-      alt: 'Milliseconds of a roll-up by pending slots',
-      points: pointsOf(byShards, runs, 'milliseconds'),
-      series: { field: 'shards', title: '' },
-      x: { field: 'slots', title: 'pending slots', log: true, values: SLOTS },
-      y: { title: 'ms', log: true },
-    }),
-  ],
-  findings({ runs }) {
-    const rate = (shards: number) => rounded(medianOf(runs, rollUpName(MOST_SLOTS, shards), 'rowsPerSecond'))
-    return [
-      `A roll-up moves ${rate(1)} slots/s on one shard, ${rate(4)} on 4 and ${rate(16)} on 16: at most 6 pages run at once.`,
-    ]
-  },
-}
+export const rollUpChart = (runs: readonly Run[]): Chart =>
+  lineChart({
+    name: 'scale-roll-up',
+    alt: 'Milliseconds of a roll-up by pending slots',
+    points: pointsOf(byShards, runs, 'milliseconds'),
+    series: { field: 'shards', title: '' },
+    x: { field: 'slots', title: 'pending slots', log: true, values: SLOTS },
+    y: { title: 'ms', log: true },
+  })
+
+/** Slots a second that a roll-up moves. */
+export const rollUpRate = (runs: readonly Run[], shards: number) =>
+  medianOf(runs, rollUpName(MOST_SLOTS, shards), 'rowsPerSecond')

@@ -12,9 +12,8 @@ export const serverCosts: Topic = {
   name: 'server-costs',
   title: 'What do the product’s statements cost the database?',
   text:
-    'The simulation of many isolates (`scale`) takes the figures in [server-costs.json](results/server-costs.json): the processor time of each statement, and the bytes of a row. One client sends the product’s own statements, or 16 clients where a statement with one row is measured. MySQL counts the ' +
-    'processor time of each (`CPU_TIME` of `events_statements_history`). Rows are the difference between statements with 200 rows and with one. What background threads do ' +
-    'afterwards (purge, flushing, replication) is not included.',
+    'The simulation’s input: the processor time of each statement and the bytes of a row ([server-costs.json](results/server-costs.json)). One client sends the product’s own statements, 16 clients where a statement ' +
+    'with one row is measured. MySQL counts the processor time (`CPU_TIME` of `events_statements_history`). Purge, flushing and replication are not included.',
   variants: [],
   columns: [],
   comparisons: [],

@@ -1,7 +1,7 @@
 import type { Testbed } from '../../harness/shared-testbed.ts'
 import type { Outcome } from '../../harness/variant.ts'
 import { readResults } from '../../report/results.ts'
-import { type Constants, runWrites } from '../../simulation/run-simulation.ts'
+import { runWrites } from '../../simulation/run-simulation.ts'
 import type { ServerCosts } from '../../simulation/server-costs.ts'
 import type { WriteLoad } from '../../simulation/simulate-writes.ts'
 import { costsIn } from './server-costs.ts'
@@ -14,14 +14,8 @@ export async function measuredCosts(): Promise<ServerCosts> {
 }
 
 /** Simulates a load, with the round as the seed. */
-export async function simulate(
-  { signal }: Testbed,
-  load: WriteLoad,
-  round: number,
-  budget: number,
-  constants?: Constants,
-): Promise<Outcome> {
-  const task = { load, costs: await measuredCosts(), seed: round, budget, ...(constants && { constants }) }
+export async function simulate({ signal }: Testbed, load: WriteLoad, round: number, budget: number): Promise<Outcome> {
+  const task = { load, costs: await measuredCosts(), seed: round, budget }
   const figures = await runWrites(task, signal)
   return {
     figures: {

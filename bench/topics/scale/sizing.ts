@@ -6,7 +6,7 @@ import type { Results } from '../../report/results.ts'
 import { Keys } from '../../simulation/keys.ts'
 import { MONTH_S } from './cloudflare-bill.ts'
 import { keysOf, nameOf, type Placement, RATES, SHARDS, SWING } from './loads.ts'
-import { MOST_SLOTS, pruningName, rollUpName, scaleRollUp } from './scale-roll-up.ts'
+import { MOST_SLOTS, pruningName, rollUpName, rollUpRate } from './scale-roll-up.ts'
 import { rowBytesIn } from './server-costs.ts'
 
 /** The topic with the figures of sites. */
@@ -66,10 +66,7 @@ export class Sizing {
 
   /** Whether everything was measured. */
   get complete(): boolean {
-    return (
-      [SCALE, scaleRollUp.name].every((name) => this.#results[name] !== undefined) &&
-      this.#bytes.slotted_counters !== undefined
-    )
+    return this.#results[SCALE] !== undefined && this.#bytes.slotted_counters !== undefined
   }
 
   /** A figure of `scale` at any rate, on a straight line between the logarithms of what was simulated. NaN if nothing was. */
@@ -97,16 +94,16 @@ export class Sizing {
   }
 
   #ofRollUp(shards: number, figure: FigureName): number {
-    return medianOf(this.#results[scaleRollUp.name]!.runs, rollUpName(MOST_SLOTS, simulated(shards)), figure)
+    return medianOf(this.#results[SCALE]!.runs, rollUpName(MOST_SLOTS, simulated(shards)), figure)
   }
 
   #ofPruning(shards: number, figure: FigureName): number {
-    return medianOf(this.#results[scaleRollUp.name]!.runs, pruningName(simulated(shards)), figure)
+    return medianOf(this.#results[SCALE]!.runs, pruningName(simulated(shards)), figure)
   }
 
   /** Slots a second that a roll-up moves. */
   rollUpRate(shards: number): number {
-    return this.#ofRollUp(shards, 'rowsPerSecond')
+    return rollUpRate(this.#results[SCALE]!.runs, simulated(shards))
   }
 
   /** Seconds that the roll-up of each minute takes at the peak. */

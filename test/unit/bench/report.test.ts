@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { FIGURES, type Figures } from '../../../bench/harness/figure-names.ts'
 import { MISSING_PACKAGES } from '../../../bench/own-packages.ts'
 import { renderChart } from '../../../bench/report/chart.ts'
+import { judge } from '../../../bench/report/comparison.ts'
 import { renderReadmeFigures } from '../../../bench/report/readme-figures.ts'
 import { chartFiles, renderFiles } from '../../../bench/report/rendered-files.ts'
 import { renderReport } from '../../../bench/report/report.ts'
@@ -70,6 +71,14 @@ describe('files rendered from the results', () => {
     expect((await chartFiles()).map((name) => `bench/charts/${name}`)).toEqual(charts.sort())
   })
 
+  it('Every topic that misses a target says why', () => {
+    const silent = TOPICS.filter(({ name, comparisons, missed, listed = true }) => {
+      const runs = results[name]?.runs ?? []
+      return listed && missed === undefined && comparisons.some((comparison) => judge(comparison, runs).met === false)
+    })
+    expect(silent.map(({ name }) => name)).toEqual([])
+  })
+
   it('Every results file belongs to a topic', async () => {
     const names = (await readdir(join(PROJECT, 'bench/results'))).map((name) => name.replace(/\.json$/, ''))
     expect(TOPICS.map(({ name }) => name)).toEqual(expect.arrayContaining(names))
@@ -110,8 +119,8 @@ describe('topic names', () => {
       expect(topicsOf([first.name])).toEqual([first, ...parts])
       for (const part of parts) expect(topicsOf([part.name])).toEqual([part])
     }
-    expect(named('direct', 'contention')).toEqual(['contention', 'direct'])
-    expect(named('faults', 'reading')).toEqual(['reading', 'faults'])
+    expect(named('latency', 'direct')).toEqual(['latency', 'direct'])
+    expect(named('reading', 'faults')).toEqual(['faults', 'reading'])
     expect(topicsOf([])).toEqual(TOPICS)
   })
 })
