@@ -4,7 +4,7 @@ import { logTail, startWorkerd, type Workerd, type WorkerdOptions } from '../../
 import { type CountTable, createTables } from './create-tables.ts'
 import { EndpointProcess } from './endpoint-process.ts'
 import type { BenchServer } from './measured-database.ts'
-import { Redis } from './redis-server.ts'
+import { type AppendFsync, Redis } from './redis-server.ts'
 import type { Testbed, WorkerName } from './shared-testbed.ts'
 
 /** The API token of the Workers that are measured. */
@@ -22,7 +22,7 @@ export interface DeploymentOptions extends Pick<WorkerdOptions, 'inspectorPort' 
   /** Default: the testbed's first. */
   server?: BenchServer
   /** Also starts Redis, whose HTTP proxy is bound to the Worker as REDIS_PROXY. */
-  redis?: true
+  redis?: AppendFsync
 }
 
 /** A Worker in its own workerd, with its own endpoint and database. */
@@ -67,7 +67,7 @@ export interface Deployment {
 /** Sets up a deployment, runs `work` with it, and tears it down. */
 export async function withDeployment<T>(
   testbed: Testbed,
-  { worker, behaviour = {}, server = testbed.server(), redis: withRedis, ...options }: DeploymentOptions,
+  { worker, behaviour = {}, server = testbed.server(), redis: fsync, ...options }: DeploymentOptions,
   work: (deployment: Deployment) => Promise<T>,
 ): Promise<T> {
   testbed.signal.throwIfAborted()
@@ -79,7 +79,7 @@ export async function withDeployment<T>(
   let redis: Redis | null = null
   const others: (Workerd | EndpointProcess)[] = []
   try {
-    if (withRedis) redis = await Redis.start(await testbed.newDirectory())
+    if (fsync) redis = await Redis.start(await testbed.newDirectory(), fsync)
     const settings = { ...options.settings, ...(redis && { REDIS_PROXY: redis.url }) }
     const start = (place: Pick<WorkerdOptions, 'directory' | 'databaseUrl' | 'port'>) =>
       startWorkerd({ ...options, settings, script, apiToken: TOKEN, pollMs: POLL_MS, ...place })

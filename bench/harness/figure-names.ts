@@ -33,6 +33,8 @@ export const FIGURES = {
   pendingFormula: { heading: 'pending, formula relative to simulation', digits: 3 },
   processorSeconds: { heading: 'processor s', digits: 2 },
   peakMiB: { heading: 'MiB of memory growth', digits: 1 },
+  memoryMiB: { heading: 'MiB of memory', digits: 0 },
+  restartMs: { heading: 'ms from kill to answer', digits: 0 },
   startMs: { heading: 'ms to first response', digits: 1 },
   kilobytes: { heading: 'kB', digits: 1 },
   gzipKilobytes: { heading: 'kB gzipped', digits: 1 },

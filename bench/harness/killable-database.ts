@@ -22,10 +22,15 @@ export class KillableDatabase {
     return new KillableDatabase(new BenchServer(server), directory, server)
   }
 
+  /** The id of the server's process. */
+  async pid(): Promise<number> {
+    const record = await readFile(join(this.#directory, 'database.pid.json'), 'utf8')
+    return (JSON.parse(record) as { pid: number }).pid
+  }
+
   /** Ends the server with SIGKILL, and starts it again on the same data. */
   async killAndRestart(): Promise<void> {
-    const record = await readFile(join(this.#directory, 'database.pid.json'), 'utf8')
-    process.kill((JSON.parse(record) as { pid: number }).pid, 'SIGKILL')
+    process.kill(await this.pid(), 'SIGKILL')
     await this.#process.ended
     const { url } = this.#process
     this.#process = await startDatabaseServer({ directory: this.#directory, say: () => {} })

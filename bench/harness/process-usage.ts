@@ -12,6 +12,18 @@ export async function cpuMicros(pid: number): Promise<number | null> {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS
 }
 
+/** The memory of processes in MiB: what they share is divided among them. `null` where there is no /proc. */
+export async function memoryMiB(pids: readonly number[]): Promise<number | null> {
+  let kibibytes = 0
+  for (const pid of pids) {
+    const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
+    const pss = /^Pss:\s+(\d+) kB/m.exec(rollup)?.[1]
+    if (pss === undefined) return null
+    kibibytes += Number(pss)
+  }
+  return kibibytes / 1024
+}
+
 /**
  * Starts watching the memory of a process.
  *

@@ -9,18 +9,19 @@ import { killProcess, nextMessage } from './child-messages.ts'
 const START_MS = 10_000
 const STOP_MS = 5_000
 
-/** A private Redis server with a log that it flushes to disk before each response, and the HTTP proxy in front of it. */
+/** When Redis flushes its log to disk: before each response, or once a second. */
+export type AppendFsync = 'always' | 'everysec'
+
+/** A private Redis server that logs its writes, and the HTTP proxy in front of it. */
 export class Redis {
   /** The address of the HTTP proxy. */
   readonly url: string
-  readonly #directory: string
-  readonly #port: number
+  readonly #place: Place
   readonly #proxy: ChildProcess
   #server: ServerProcess
 
-  private constructor(directory: string, port: number, server: ServerProcess, proxy: ChildProcess, proxyPort: number) {
-    this.#directory = directory
-    this.#port = port
+  private constructor(place: Place, server: ServerProcess, proxy: ChildProcess, proxyPort: number) {
+    this.#place = place
     this.#server = server
     this.#proxy = proxy
     this.url = `http://127.0.0.1:${proxyPort}`
@@ -30,9 +31,10 @@ export class Redis {
    * @param directory for its data and its log, empty
    * @throws {Error} if it does not start
    */
-  static async start(directory: string): Promise<Redis> {
+  static async start(directory: string, fsync: AppendFsync): Promise<Redis> {
     const port = await freePort()
-    const server = await launch(directory, port)
+    const place = { directory, port, fsync }
+    const server = await launch(place)
     // Detached, so that Ctrl-C in the terminal does not reach it. It exits when the channel to its parent closes.
     const proxy = fork(join(import.meta.dirname, 'redis-http-proxy.ts'), [], {
       detached: true,
@@ -40,11 +42,16 @@ export class Redis {
     })
     try {
       const { port: proxyPort } = await nextMessage<{ port: number }>(proxy, 'The Redis proxy')
-      return new Redis(directory, port, server, proxy, proxyPort)
+      return new Redis(place, server, proxy, proxyPort)
     } catch (error) {
       await server.stop()
       throw error
     }
+  }
+
+  /** The id of the server's process. */
+  get pid(): number {
+    return this.#server.pid
   }
 
   /** The sum of all keys. */
@@ -63,7 +70,7 @@ export class Redis {
   async killAndRestart(): Promise<void> {
     process.kill(this.#server.pid, 'SIGKILL')
     await this.#server.ended
-    this.#server = await launch(this.#directory, this.#port)
+    this.#server = await launch(this.#place)
   }
 
   async stop(): Promise<void> {
@@ -72,14 +79,20 @@ export class Redis {
   }
 }
 
-async function launch(directory: string, port: number): Promise<ServerProcess> {
+interface Place {
+  directory: string
+  port: number
+  fsync: AppendFsync
+}
+
+async function launch({ directory, port, fsync }: Place): Promise<ServerProcess> {
   const log = await open(join(directory, 'redis.log'), 'a')
   const server = await ServerProcess.start({
     name: 'redis',
     command: 'redis-server',
     args: [
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''],
-      ...['--appendonly', 'yes', '--appendfsync', 'always', '--daemonize', 'no'],
+      ...['--appendonly', 'yes', '--appendfsync', fsync, '--daemonize', 'no'],
     ],
     records: directory,
     marker: directory,

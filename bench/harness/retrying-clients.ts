@@ -23,6 +23,12 @@ export interface Clients {
   signal: AbortSignal
 }
 
+/** What to send until a failure, and how. */
+export interface FailingClients extends Pick<Clients, 'url' | 'body' | 'number' | 'signal'> {
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+}
+
 /** Sends hits until `over`. Each hit is retried until it is acknowledged or the client gives up after 20 s. */
 export async function runRetryingClients({
   url,
@@ -56,11 +62,31 @@ export async function runRetryingClients({
   }
 }
 
+/** Sends hits until each client has met a failure, and retries none. Returns how many were acknowledged. */
+export async function hitUntilFailure({ url, method, body, headers, number, signal }: FailingClients): Promise<number> {
+  let acknowledged = 0
+  const agent = new Agent({ keepAlive: true })
+  const clients = Array.from({ length: number }, async () => {
+    while (await attempt(agent, url, body, headers, method)) {
+      signal.throwIfAborted()
+      acknowledged++
+    }
+  })
+  await Promise.all(clients).finally(() => agent.destroy())
+  return acknowledged
+}
+
 /** Sends a hit once; true if it was acknowledged. */
-function attempt(agent: Agent, url: string, body: string, headers: Record<string, string>): Promise<boolean> {
+function attempt(
+  agent: Agent,
+  url: string,
+  body: string,
+  headers: Record<string, string>,
+  method = 'POST',
+): Promise<boolean> {
   return new Promise((resolve) => {
     const sent = request(url, {
-      method: 'POST',
+      method,
       agent,
       headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
       timeout: ATTEMPT_MS,

@@ -22,9 +22,15 @@ const WORKERS = {
 export type WorkerName = keyof typeof WORKERS
 
 /** What a variant may need beyond a database server of either product. */
-export type Need = 'mysql' | 'mariadb' | 'vitess' | 'redis'
+export type Need = 'mysql' | 'mariadb' | 'vitess' | 'redis' | 'nginx'
 
-const NAMES: Record<Need, string> = { mysql: 'MySQL', mariadb: 'MariaDB', vitess: 'Vitess', redis: 'Redis' }
+const NAMES: Record<Need, string> = {
+  mysql: 'MySQL',
+  mariadb: 'MariaDB',
+  vitess: 'Vitess',
+  redis: 'Redis',
+  nginx: 'nginx with GoAccess',
+}
 
 /** What all measurements share: database servers, the built Workers and a temporary folder. */
 export class Testbed {
@@ -68,6 +74,10 @@ export class Testbed {
     if (needs.has('redis') && MISSING_PACKAGES !== null) this.#missing.set('redis', MISSING_PACKAGES)
     else if (needs.has('redis') && !(await hasRedis(this.say))) {
       this.#missing.set('redis', 'redis-server is not installed: sudo apt-get install redis-server')
+    }
+    // Not installed from here: the package starts a web server for everybody.
+    if (needs.has('nginx') && !((await isInstalled('nginx')) && (await isInstalled('goaccess')))) {
+      this.#missing.set('nginx', 'nginx or goaccess is not installed: sudo apt-get install nginx goaccess')
     }
     await Promise.all(this.#servers.map((server) => server.turnOnLogWriterThreads()))
     this.signal.throwIfAborted()

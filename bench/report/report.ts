@@ -18,7 +18,7 @@ npm run bench -- --render            # measures nothing; renders this file from 
 
 - \`npm run bench -- --help\` lists the topics. [results/](results) has the figures of every run.
 - To change the text of this file, edit the topics and \`report/\`.
-- wrk and Redis are installed if they are missing. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
+- wrk and Redis are installed if they are missing; nginx and GoAccess are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
 - Machine and server should be idle otherwise. If you interrupt a run, the topics measured so far are kept.
 
 ## How it is measured
@@ -53,7 +53,7 @@ function summary(results: Results): string {
       renderNeeds(results, SITES),
     ),
     ...block(
-      '**What do others do?** On the same machine with 64 connections, and hits counted twice because the Worker was killed ([all figures](#would-another-way-of-counting-be-better)):',
+      '**What do others do?** On the same machine with 64 connections ([all figures](#would-another-way-of-counting-be-better)):',
       renderOthers(results),
     ),
     'Each question below has its answer first, then how it was measured. [notes.md](notes.md) says what was tried.\n',

@@ -16,7 +16,7 @@ import { freePlan } from './worker/free-plan.ts'
 import { publicRequests } from './worker/public-requests.ts'
 import { worker } from './worker/worker.ts'
 
-/** The questions of the report, in its order. Naming a question's first topic selects all of its topics. A question takes less than ten minutes. */
+/** The questions of the report, in its order. Naming a question's first topic selects all of its topics. */
 export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [hotKey, latency, throughVtgate, manyKeys, idle],
   [alternatives, faults],

@@ -1,24 +1,26 @@
-import { formatFigure } from '../../harness/figure-names.ts'
+import { type FigureName, formatFigure } from '../../harness/figure-names.ts'
 import { httpVariant } from '../../harness/http-variant.ts'
 import type { Run } from '../../harness/variant.ts'
 import { barChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
+import { withoutEmptyColumns } from '../../report/markdown-table.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
-import { type Candidate, EVENTS, MEMORY, OBJECT, PRODUCT, REDIS, ROW } from './candidates.ts'
+import { type Candidate, EVENTS, MEMORY, OBJECT, PRODUCT, REDIS, REDIS_SECOND, ROW } from './candidates.ts'
 import { objectCost, workerCost } from './cloudflare-prices.ts'
+import { killedName, killedVariant, NGINX, nginxKilled, nginxLoad } from './killed.ts'
 
 const CONNECTIONS = 64
 /** The number of keys where one is counted by everybody. */
 export const HOT = 1
 const KEYS = [HOT, 1_000]
-const CANDIDATES = [PRODUCT, ROW, OBJECT, REDIS, MEMORY, EVENTS]
+const CANDIDATES = [PRODUCT, ROW, OBJECT, REDIS, REDIS_SECOND, MEMORY, EVENTS]
 
 const keysText = (keys: number) => (keys === 1 ? 'one key' : `${keys.toLocaleString('en-US')} keys`)
 /** The name of a variant. */
-export const named = ({ name }: Candidate, keys: number) => `${name}, ${keysText(keys)}`
+export const named = ({ name }: Pick<Candidate, 'name'>, keys: number) => `${name}, ${keysText(keys)}`
 
-const variants = KEYS.flatMap((keys) =>
+const load = KEYS.flatMap((keys) =>
   CANDIDATES.map((candidate) => {
     const { name, about, worker, path, redis, durableObjects, background, count } = candidate
     return httpVariant({
@@ -38,28 +40,46 @@ const variants = KEYS.flatMap((keys) =>
   }),
 )
 
+const nginx = nginxLoad(named(NGINX, HOT), CONNECTIONS, { candidate: NGINX.name, keys: keysText(HOT) })
+const ofLoad = [...load, nginx]
+const variants = [...ofLoad, ...CANDIDATES.map(killedVariant), nginxKilled]
+
 /** Hits per second for which to show a Durable Object's cost. */
 const RATES = [1, 1_000]
 
+const money = (dollars: number) => `$${dollars.toFixed(2)}`
+
+function priceOf(runs: readonly Run[], candidate: Candidate): string {
+  const worker = workerCost(medianOf(runs, named(candidate, HOT), 'cpuMicros'))
+  if (candidate !== OBJECT) return `${money(worker)} ${candidate.redis ? 'plus Redis' : 'plus a database'}`
+  const [slow, fast] = RATES.map((rate) => money(worker + objectCost(rate))) as [string, string]
+  return `${fast} at ${RATES[1]!.toLocaleString('en-US')} hits/s, ${slow} at ${RATES[0]} hit/s`
+}
+
+/** A figure of a way to count; a dash if it was not measured. */
+export function figureOf(runs: readonly Run[], variant: string, figure: FigureName): string {
+  const value = medianOf(runs, variant, figure)
+  return formatFigure(figure, Number.isNaN(value) ? undefined : value)
+}
+
+/** What a way to count loses if everything is killed, its memory, and how long it takes to come back. */
+export const killedFigures = (runs: readonly Run[], name: string) =>
+  (['lost', 'memoryMiB', 'restartMs'] as const).map((figure) => figureOf(runs, killedName(name), figure))
+
+const KILLED_TEXT =
+  'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost are hits that had been acknowledged. A power failure would also lose what only the kernel has: up to a second of Redis with `everysec`, and perhaps more of nginx’s log. Memory is that of workerd or nginx, and of the store. '
+export const KILLED_HEADINGS = ['lost when killed', 'MiB of memory', 'ms from kill to answer']
+
 function rowsOf(runs: readonly Run[]): string[][] {
-  const money = (dollars: number) => `$${dollars.toFixed(2)}`
-  return CANDIDATES.map((candidate) => {
-    const figure = (name: 'perSecond' | 'p99Ms' | 'cpuMicros' | 'statementsPer1000', keys = HOT) =>
-      medianOf(runs, named(candidate, keys), name)
-    const worker = workerCost(figure('cpuMicros'))
-    const [slow, fast] = RATES.map((rate) => money(worker + objectCost(rate))) as [string, string]
-    const store = candidate.redis ? 'plus Redis' : 'plus a database'
-    return [
-      candidate.name,
-      candidate.about,
-      ...KEYS.map((keys) => formatFigure('perSecond', figure('perSecond', keys))),
-      formatFigure('p99Ms', figure('p99Ms')),
-      candidate === OBJECT || candidate.redis ? '–' : formatFigure('statementsPer1000', figure('statementsPer1000')),
-      candidate === OBJECT
-        ? `${fast} at ${RATES[1]!.toLocaleString('en-US')} hits/s, ${slow} at ${RATES[0]} hit/s`
-        : `${money(worker)} ${store}`,
-    ]
-  }).filter((row) => !row.join('').includes('NaN'))
+  const rows = [...CANDIDATES, NGINX].map((way) => [
+    way.name,
+    way.about,
+    ...KEYS.map((keys) => figureOf(runs, named(way, keys), 'perSecond')),
+    figureOf(runs, named(way, HOT), 'p99Ms'),
+    ...killedFigures(runs, way.name),
+    'worker' in way ? priceOf(runs, way) : 'a server',
+  ])
+  return rows.filter(([, , perSecond]) => perSecond !== '–')
 }
 
 /** Other ways to count. */
@@ -67,17 +87,31 @@ export const alternatives: Topic = {
   name: 'alternatives',
   title: 'Would another way of counting be better?',
   text:
-    `Six ways to count on the same workerd, with ${CONNECTIONS} connections. Redis is behind a Node.js process that serves HTTP, like the database. The Durable ` +
+    `Ways to count on the same machine, with ${CONNECTIONS} connections. All but nginx run on workerd. Redis is behind a Node.js process that serves HTTP, like the database. The Durable ` +
     'Object runs in the same workerd; on Cloudflare, requests travel to the machine where it lives. All but the counter in memory answer after the hit is stored.',
   seconds: 1,
   variants,
-  columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros', 'lockWaitsPer1000', 'deadlocksPer1000'],
+  columns: [
+    'perSecond',
+    'p50Ms',
+    'p99Ms',
+    'statementsPer1000',
+    'cpuMicros',
+    'lockWaitsPer1000',
+    'deadlocksPer1000',
+    'milliseconds',
+    'told',
+    'counted',
+    'lost',
+    'memoryMiB',
+    'restartMs',
+  ],
   comparisons: [],
   charts: ({ runs }) => [
     barChart({
       name: 'alternatives',
       alt: 'Requests per second by way of counting',
-      points: pointsOf(variants, runs, 'perSecond'),
+      points: pointsOf(ofLoad, runs, 'perSecond'),
       series: { field: 'keys', title: 'load' },
       category: 'candidate',
       y: { title: `requests/s, ${CONNECTIONS} connections` },
@@ -86,7 +120,7 @@ export const alternatives: Topic = {
   findings({ runs }) {
     const rate = (candidate: Candidate) => medianOf(runs, named(candidate, HOT), 'perSecond')
     const withRate = (candidate: Candidate) => `${candidate.name} (${rounded(rate(candidate))})`
-    const faster = [OBJECT, REDIS, MEMORY, EVENTS].filter((candidate) => rate(candidate) > rate(PRODUCT))
+    const faster = [OBJECT, REDIS, REDIS_SECOND, MEMORY, EVENTS].filter((candidate) => rate(candidate) > rate(PRODUCT))
     const better = faster.length === 0 ? 'No alternative is faster' : `Faster: ${faster.map(withRate).join(', ')}`
     return [
       `For one busy key, group commit counts ${rounded(rate(PRODUCT))} hits/s. ${better}.`,
@@ -98,19 +132,15 @@ export const alternatives: Topic = {
   },
   derived: ({ runs }) => [
     {
-      title: 'Speed and price',
+      title: 'Against what you would pick instead',
       text:
+        (runs.some(({ variant }) => variant === killedName(PRODUCT.name)) ? KILLED_TEXT : '') +
         'A million hits at list prices of Cloudflare’s paid plan (September 2026, US dollars, without the included amounts): the Worker’s requests and its CPU time for one key, ' +
         'and the Durable Object’s requests, rows and time in memory. Database, Redis and storage are extra.',
-      headings: [
-        '',
-        '',
-        ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`),
-        'p99 ms',
-        'statements per 1,000',
-        'a million hits',
-      ],
-      rows: rowsOf(runs),
+      ...withoutEmptyColumns(
+        ['', '', ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`), 'p99 ms', ...KILLED_HEADINGS, 'a million hits'],
+        rowsOf(runs),
+      ),
     },
   ],
 }

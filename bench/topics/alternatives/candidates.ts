@@ -47,8 +47,14 @@ export const REDIS: Candidate = {
   about: '`INCR` behind an HTTP proxy, `appendfsync always`',
   worker: 'alternatives',
   path: '/redis',
-  redis: true,
+  redis: 'always',
   count: (deployment) => deployment.redis!.sum(),
+}
+export const REDIS_SECOND: Candidate = {
+  ...REDIS,
+  name: 'Redis, every second',
+  about: 'the same, `appendfsync everysec`',
+  redis: 'everysec',
 }
 
 export const MEMORY: Candidate = {
