@@ -23,14 +23,13 @@ npm run bench -- --render            # measures nothing; renders this file from 
 
 ## How it is measured
 
-The Worker is built as \`wrangler deploy\` builds it, and runs in one isolate of workerd. It reaches a real database server with durable settings through the local
-PlanetScale endpoint, a separate process. wrk, the load generator, runs on the same machine; each connection sends its next request as soon as it has the last response. So compare only
-variants that were measured side by side.
+The Worker is built as \`wrangler deploy\` builds it, and runs in one isolate of workerd. It reaches a database server with durable settings through the local
+PlanetScale endpoint, a separate process. wrk, the load generator, runs on the same machine; each connection sends its next request as soon as it has the last response.
+So compare only variants that were measured side by side.
 
 - Unless stated otherwise, each run has its own database, endpoint and workerd, is warmed up first, and has no latency added.
 - The variants take turns in every round. Ratios are taken within a round. The tables show their median, lowest and highest value. **Bold**: the median missed its target.
-- After each run, the sum in the database must be at least the number of responses, and may exceed it only by the requests in flight at the end. One error or wrong count
-  fails the whole benchmark.
+- If the database holds fewer hits than were answered, or more than were sent, or if a request fails, the whole benchmark fails.
 - MySQL's log writer threads are on, as on PlanetScale ([why](notes.md#the-benchmark-itself)), but not on Vitess.
 - A run that loses more than ${QUIET_PERCENT} % of the processor time to other virtual machines is repeated, at most ${MAX_ATTEMPTS} times in all. The one that lost least counts.
 `

@@ -82,14 +82,6 @@ export const rollUp: Topic = {
   charts({ runs }) {
     return [
       barChart({
-        name: 'roll-up',
-        alt: 'Slots moved per second by the roll-up and by hand-written SQL',
-        points: pointsOf(byMethod, runs, 'rowsPerSecond'),
-        series: { field: 'way', title: 'moved by' },
-        category: 'spread',
-        y: { title: 'slots/s' },
-      }),
-      barChart({
         name: 'roll-up-writers',
         alt: 'p99 latency of writers alone and during roll-ups',
         points: pointsOf(duringRollUps, runs, 'p99Ms'),

@@ -56,7 +56,6 @@ function moving(name: string, way: string, about: string, slotsEach: number, met
     name,
     title: slotsEach === SLOTS_EACH ? way : `${way}, ${spread}`,
     about,
-    axes: { way, spread },
     measure: (testbed) => moveSlots(testbed, SLOTS, slotsEach, method),
   }
 }

@@ -79,7 +79,7 @@ export const publicRequests: Topic = {
   title: 'What does the largest public request cost?',
   text:
     `As above. The counter has ${PENDING.toLocaleString('en-US')} pending slots. No request asks for an answer that is already kept. [Security](../docs/security.md#what-a-public-request-costs) ` +
-    'lists the requests, the rows that they read, and which answers an isolate keeps.',
+    'lists the rows that requests read, and which answers an isolate keeps.',
   mostRounds: 3,
   variants,
   columns: ['cpuMs', 'nativeMs', 'statements'],

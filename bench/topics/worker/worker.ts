@@ -7,8 +7,6 @@ import { httpVariant } from '../../harness/http-variant.ts'
 import { cpuMicros } from '../../harness/process-usage.ts'
 import type { Testbed, WorkerName } from '../../harness/shared-testbed.ts'
 import type { Outcome, Variant } from '../../harness/variant.ts'
-import { barChart } from '../../report/chart.ts'
-import { pointsOf } from '../../report/chart-points.ts'
 import type { Comparison } from '../../report/comparison.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
@@ -20,7 +18,6 @@ const PROBE = '/bench/is-it-there'
 const POLL_MS = 1
 
 const HIT = 'POST /hit?…'
-const UNCOUNTED = 'POST /hit?…, not counted'
 const EMPTY = 'nothing, empty Worker'
 const START = 'start-up, the product'
 const START_EMPTY = 'start-up, empty Worker'
@@ -38,15 +35,6 @@ const cpu: Variant[] = [
     keys: 0,
   }),
   httpVariant({
-    name: UNCOUNTED,
-    about: 'the same request and answer, but nothing is counted',
-    worker: 'uncounted',
-    path: `/hit${HIT_QUERY}`,
-    counts: null,
-    connections: CONNECTIONS,
-    keys: 0,
-  }),
-  httpVariant({
     name: EMPTY,
     title: 'empty Worker',
     about: 'a Worker that responds with 204 to everything, without Hono',
@@ -56,7 +44,7 @@ const cpu: Variant[] = [
     connections: CONNECTIONS,
     keys: 0,
   }),
-].map((variant) => ({ ...variant, axes: { way: variant.title ?? variant.name } }))
+]
 
 /** Starts a Worker and polls until it responds to a path. */
 async function timeStart(options: Omit<WorkerdOptions, 'apiToken' | 'pollMs'>): Promise<Figures> {
@@ -110,7 +98,6 @@ const starting: Variant[] = (
   name,
   title,
   about,
-  axes: { way: title },
   measure: (testbed: Testbed) => start(testbed, worker),
 }))
 
@@ -122,14 +109,12 @@ const firstHits: Variant[] = (
 ).map(([name, key, about]) => ({
   name,
   about,
-  axes: { way: name },
   measure: (testbed: Testbed) => startWithHit(testbed, key),
 }))
 
 /** What a first hit takes beyond starting an empty Worker. */
 const ofFirstHits = firstHits.flatMap(({ name }): Comparison[] => [
   { label: `ms to ${name}, minus empty Worker`, figure: 'startMs', of: name, to: START_EMPTY, as: 'difference' },
-  { label: `CPU ms to ${name}, minus empty Worker`, figure: 'cpuMs', of: name, to: START_EMPTY, as: 'difference' },
   { label: `statements: ${name}`, figure: 'statements', of: name },
 ])
 
@@ -159,16 +144,6 @@ export const worker: Topic = {
       of: START,
       target: { atMost: 105 },
     },
-  ],
-  charts: ({ runs }) => [
-    barChart({
-      name: 'worker-cpu',
-      alt: 'CPU time per request',
-      points: pointsOf(cpu, runs, 'cpuMicros'),
-      series: { field: 'way', title: '' },
-      category: 'way',
-      y: { title: 'CPU µs per request' },
-    }),
   ],
   findings({ runs }) {
     const [hit, empty] = [medianOf(runs, HIT, 'cpuMicros'), medianOf(runs, EMPTY, 'cpuMicros')]
