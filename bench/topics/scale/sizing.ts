@@ -117,7 +117,7 @@ export class Sizing {
     return (pending * this.#ofRollUp(shards, 'statements')) / MOST_SLOTS
   }
 
-  /** Seconds that pruning takes in each run, if it deletes as many slots as come into being. */
+  /** Seconds that pruning takes in each run, if it deletes as many slots as are created. */
   pruningSeconds(placement: Placement, shards: number, average: number): number {
     const perRun = (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * PRUNED_EVERY_S
     return perRun / this.#ofPruning(shards, 'rowsPerSecond')
