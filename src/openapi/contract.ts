@@ -59,11 +59,12 @@ export function route<
   return { method, path, access, ...more }
 }
 
+type Tag = 'Counting' | 'Changing' | 'Reading' | 'Images' | 'Operating' | 'Reference'
+
 /** A route's contract, for the OpenAPI document, which adds examples. The Worker never calls what makes it. */
 export interface Operation extends Route {
-  /** The `operationId`: the operation's name in generated clients. */
   id: string
-  tag: 'Counting' | 'Changing' | 'Reading' | 'Images' | 'Operating' | 'Reference'
+  tag: Tag
   summary: string
   description: string
   /** Parameters of the path that are described otherwise than usual. */
@@ -83,12 +84,14 @@ export interface Operation extends Route {
 /** Refuses members that a type does not have. */
 type Exactly<T, Known> = Known & { [K in Exclude<keyof T, keyof Known>]: never }
 
-/** The contract of a route, with the types of its literals. */
-export function operation<const R extends Route, const M extends Exactly<M, Omit<Operation, keyof Route>>>(
-  route: R,
-  more: M,
-): R & M {
-  return { ...route, ...more }
+/** The contract of a route, with the types of its literals. @param id the operation's name in generated clients */
+export function operation<
+  const R extends Route,
+  const T extends Tag,
+  const Id extends string,
+  const M extends Exactly<M, Omit<Operation, keyof Route | 'tag' | 'id'>>,
+>(route: R, tag: T, id: Id, more: M) {
+  return { ...route, tag, id, ...more }
 }
 
 /** A copy of a schema with a description, or with other members of the OpenAPI document. */

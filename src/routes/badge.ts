@@ -90,24 +90,21 @@ function jsonAnswers() {
 }
 
 export const svgTotalBadgeContract = () =>
-  operation(route('get', '/badge/{type}.svg', 'anyone', { query: svgTotalQuery }), {
-    id: 'badgeTotalSvg',
+  operation(route('get', '/badge/{type}.svg', 'anyone', { query: svgTotalQuery }), 'Images', 'badgeTotalSvg', {
     summary: 'Get the badge of a total as SVG',
     description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
     ...svgAnswers('The badge.'),
   })
 
 export const jsonTotalBadgeContract = () =>
-  operation(route('get', '/badge/{type}.json', 'anyone', { query: jsonTotalQuery }), {
-    id: 'badgeTotalJson',
+  operation(route('get', '/badge/{type}.json', 'anyone', { query: jsonTotalQuery }), 'Images', 'badgeTotalJson', {
     summary: 'Get the badge of a total for shields.io',
     description: 'The same as JSON for the endpoint badge of shields.io.',
     ...jsonAnswers(),
   })
 
 export const svgBadgeContract = () =>
-  operation(route('get', '/badge/{type}/{key}.svg', 'anyone', { query: svgQuery }), {
-    id: 'badgeSvg',
+  operation(route('get', '/badge/{type}/{key}.svg', 'anyone', { query: svgQuery }), 'Images', 'badgeSvg', {
     summary: 'Get a badge as SVG',
     description:
       'Viewing a badge does not count. Errors are badges too: they show a message and have the matching status.',
@@ -115,8 +112,7 @@ export const svgBadgeContract = () =>
   })
 
 export const jsonBadgeContract = () =>
-  operation(route('get', '/badge/{type}/{key}.json', 'anyone', { query: jsonQuery }), {
-    id: 'badgeJson',
+  operation(route('get', '/badge/{type}/{key}.json', 'anyone', { query: jsonQuery }), 'Images', 'badgeJson', {
     summary: 'Get a badge for shields.io',
     description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
     ...jsonAnswers(),
@@ -173,10 +169,10 @@ async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<object> 
   }
 }
 
+const countingRoute = () => route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery, tellsHit: true })
+
 export const countingBadgeContract = () =>
-  operation(route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery, tellsHit: true }), {
-    id: 'countingBadge',
-    tag: 'Counting',
+  operation(countingRoute(), 'Counting', 'countingBadge', {
     summary: 'Count a view with a badge',
     description:
       'For README files and profiles. Counts one view and shows the count including it, or that of the last roll-up if very many slots are pending. The type must have `counting_badge`. ' +

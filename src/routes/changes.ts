@@ -52,9 +52,7 @@ const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
 })
 
 export const setCountContract = () =>
-  operation(setCount, {
-    id: 'set',
-    tag: 'Changing',
+  operation(setCount, 'Changing', 'set', {
     summary: 'Set a counter',
     description:
       'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
@@ -97,7 +95,6 @@ export const set = endpoint<typeof setCountContract>(
 /** What the contracts of deleting, renaming and merging share. */
 const move = (...problems: readonly ProblemCode[]) =>
   ({
-    tag: 'Changing',
     answers: ok('Done, by this or an earlier request with the same idempotency key.', 'Moved', {
       type: v.string(),
       key: v.string(),
@@ -123,8 +120,7 @@ const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
 })
 
 export const deleteCounterContract = () =>
-  operation(deleteCounter, {
-    id: 'delete',
+  operation(deleteCounter, 'Changing', 'delete', {
     summary: 'Delete a counter',
     description:
       'Deletes the counter with its name, history and adjustments. Later hits of its key create a new counter.',
@@ -140,8 +136,7 @@ const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
 })
 
 export const renameContract = () =>
-  operation(rename, {
-    id: 'rename',
+  operation(rename, 'Changing', 'rename', {
     summary: 'Rename a counter',
     description: 'Moves count, history and adjustments to a new key. Later hits of the old key create a new counter.',
     ...move('counter_exists', 'different_ranges'),
@@ -156,8 +151,7 @@ const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
 })
 
 export const mergeContract = () =>
-  operation(merge, {
-    id: 'merge',
+  operation(merge, 'Changing', 'merge', {
     summary: 'Merge a counter into another one',
     description:
       'Adds count, history and adjustments to another counter of the same type, and deletes this one. Later hits of its key create a new counter.',
@@ -209,9 +203,7 @@ const addImport = route('post', '/v1/imports', 'manage', {
 })
 
 export const addImportContract = () =>
-  operation(addImport, {
-    id: 'import',
-    tag: 'Changing',
+  operation(addImport, 'Changing', 'import', {
     summary: 'Import counts',
     description: `Adds counts from another source to up to ${fields.MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
     answers: ok('Added, by this or an earlier request with the same idempotency key.', 'Imported', {
@@ -245,9 +237,7 @@ const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
 })
 
 export const repairContract = () =>
-  operation(repair, {
-    id: 'repair',
-    tag: 'Operating',
+  operation(repair, 'Operating', 'repair', {
     summary: 'Repair a counter',
     description:
       'Makes the sums agree that verification found wrong, in one transaction. Days stay as they are, and so does the count: what it has beyond days and adjustments becomes an adjustment.',

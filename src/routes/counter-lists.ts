@@ -36,9 +36,7 @@ const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
 })
 
 export const topCountersContract = () =>
-  operation(topCounters, {
-    id: 'top',
-    tag: 'Reading',
+  operation(topCounters, 'Reading', 'top', {
     summary: 'Top counters',
     description:
       'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. A day, a month and all time are read from an index. Other rankings may be a minute old, and are refused above 200,000 counts, or 20,000 without a token.',
@@ -105,9 +103,7 @@ const compareRoute = route('get', '/v1/compare/{type}', 'read-unless-public', {
 })
 
 export const compareCountersContract = () =>
-  operation(compareRoute, {
-    id: 'compare',
-    tag: 'Reading',
+  operation(compareRoute, 'Reading', 'compare', {
     summary: 'Compare counters by age',
     description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases lie over each other. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
     answers: ok('The counters, in the order of the keys.', 'Comparison', {
@@ -149,9 +145,7 @@ const searchKeys = route('get', '/v1/search/{type}', 'read', {
 })
 
 export const searchKeysContract = () =>
-  operation(searchKeys, {
-    id: 'search',
-    tag: 'Reading',
+  operation(searchKeys, 'Reading', 'search', {
     summary: 'Search counters',
     description:
       'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
@@ -196,9 +190,7 @@ const exportRoute = route('get', '/v1/export/{type}', 'read', {
 })
 
 export const exportCountsContract = () =>
-  operation(exportRoute, {
-    id: 'export',
-    tag: 'Reading',
+  operation(exportRoute, 'Reading', 'export', {
     summary: 'Export',
     description:
       'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +

@@ -28,9 +28,7 @@ const reading = () =>
 const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: fields.counterQuery })
 
 export const readContract = () =>
-  operation(read, {
-    id: 'read',
-    tag: 'Reading',
+  operation(read, 'Reading', 'read', {
     summary: 'Get a counter',
     description: 'A key that was never counted returns zeros.',
     answers: { 200: { description: 'The counter.', schema: reading() } },
@@ -40,9 +38,7 @@ export const readContract = () =>
 const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: fields.countersQuery })
 
 export const readManyContract = () =>
-  operation(readMany, {
-    id: 'readMany',
-    tag: 'Reading',
+  operation(readMany, 'Reading', 'readMany', {
     summary: 'List counters',
     description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
     answers: { 200: { description: 'The counters.', schema: v.strictObject({ counters: v.array(reading()) }) } },
@@ -60,9 +56,7 @@ export const counters = publicReading<typeof readManyContract>(readMany, (_, { c
 const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: fields.totalQuery })
 
 export const totalOfTypeContract = () =>
-  operation(totalOfType, {
-    id: 'typeTotal',
-    tag: 'Reading',
+  operation(totalOfType, 'Reading', 'typeTotal', {
     summary: 'Get the total of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending. Without a token, that of a prefix may be ten seconds old. `consistency` says which.',
@@ -96,9 +90,7 @@ const historyOfCounter = route('get', '/v1/counters/{type}/{key}/history', 'read
 })
 
 export const historyOfCounterContract = () =>
-  operation(historyOfCounter, {
-    id: 'history',
-    tag: 'Reading',
+  operation(historyOfCounter, 'Reading', 'history', {
     summary: 'Get the history of a counter',
     description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Very many pending counts are left out; without a token, a long history may be ten seconds old. \`consistency\` says so.`,
     answers: ok('The counts of the periods, and the adjustments.', 'History', {
@@ -119,9 +111,7 @@ const historyOfType = route('get', '/v1/types/{type}/history', 'read-unless-publ
 })
 
 export const historyOfTypeContract = () =>
-  operation(historyOfType, {
-    id: 'typeHistory',
-    tag: 'Reading',
+  operation(historyOfType, 'Reading', 'typeHistory', {
     summary: 'Get the history of a type',
     description:
       'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',

@@ -21,9 +21,7 @@ import { destinationOf } from '../visits/download.ts'
 const MAX_WAIT_MS = 500
 
 export const downloadContract = () =>
-  operation(route('get', '/d/{type}/{key}', 'anyone', { looseQuery: true, tellsHit: true }), {
-    id: 'download',
-    tag: 'Counting',
+  operation(route('get', '/d/{type}/{key}', 'anyone', { looseQuery: true, tellsHit: true }), 'Counting', 'download', {
     summary: 'Count a download and redirect to the file',
     params: { key: described(v.string(), 'The path of the file. Slashes need not be percent-encoded.') },
     description:

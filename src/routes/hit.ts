@@ -53,9 +53,7 @@ const postHit = route('post', '/hit', 'anyone', {
 })
 
 export const hitContract = () =>
-  operation(postHit, {
-    id: 'hit',
-    tag: 'Counting',
+  operation(postHit, 'Counting', 'hit', {
     summary: 'Count a view',
     description:
       'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send type and key in the query, ' +
@@ -67,9 +65,7 @@ export const hitContract = () =>
   })
 
 export const pixelContract = () =>
-  operation(route('get', '/hit.gif', 'anyone', { query: hitQuery, tellsHit: true }), {
-    id: 'hitPixel',
-    tag: 'Counting',
+  operation(route('get', '/hit.gif', 'anyone', { query: hitQuery, tellsHit: true }), 'Counting', 'hitPixel', {
     summary: 'Count a view with an image',
     description:
       'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',

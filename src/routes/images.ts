@@ -41,7 +41,6 @@ export function answersOf(
     { description, ...wrong(Number(status)) },
   ])
   return {
-    tag: 'Images',
     answers: { 200: { description, ...image }, ...Object.fromEntries(refusals) },
     revalidated: true,
   } as const
@@ -129,16 +128,14 @@ const chartQuery = () => {
 const totalChartQuery = () => ({ ...chartQuery(), prefix: fields.prefix() })
 
 export const totalChartContract = () =>
-  operation(route('get', '/chart/{type}.svg', 'anyone', { query: totalChartQuery }), {
-    id: 'chartTotal',
+  operation(route('get', '/chart/{type}.svg', 'anyone', { query: totalChartQuery }), 'Images', 'chartTotal', {
     summary: 'Get the chart of a total',
     description: 'All counters of a type, or those whose keys begin with a prefix, as of the last roll-up.',
     ...svgAnswers('The chart.'),
   })
 
 export const counterChartContract = () =>
-  operation(route('get', '/chart/{type}/{key}.svg', 'anyone', { query: chartQuery }), {
-    id: 'chart',
+  operation(route('get', '/chart/{type}/{key}.svg', 'anyone', { query: chartQuery }), 'Images', 'chart', {
     summary: 'Get a chart',
     description:
       'The counts by day or month as an SVG, light or dark as its reader prefers. It may be a minute old. Viewing it does not count. Errors are badges that show a message and have the matching status.',

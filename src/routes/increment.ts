@@ -26,9 +26,7 @@ const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
 })
 
 export const incrementContract = () =>
-  operation(incrementOne, {
-    id: 'increment',
-    tag: 'Counting',
+  operation(incrementOne, 'Counting', 'increment', {
     summary: 'Add to a counter',
     description: 'Adds a whole number, which may be negative. An empty body adds 1.',
     answers: {
@@ -59,9 +57,7 @@ const incrementMany = route('post', '/v1/increments', 'count', {
 })
 
 export const incrementManyContract = () =>
-  operation(incrementMany, {
-    id: 'incrementMany',
-    tag: 'Counting',
+  operation(incrementMany, 'Counting', 'incrementMany', {
     summary: 'Add to many counters',
     description: `Adds up to ${fields.MAX_LISTED} increments, which may be of different types: all of them or none.`,
     answers: {

@@ -16,9 +16,7 @@ const setLatest = route('put', '/v1/latest/{type}/{key}', 'manage', {
 })
 
 export const setLatestContract = () =>
-  operation(setLatest, {
-    id: 'setLatest',
-    tag: 'Changing',
+  operation(setLatest, 'Changing', 'setLatest', {
     summary: 'Name the latest file',
     params: { key: described(v.string(), 'The name, which contains the word "latest", such as `app-latest.tgz`.') },
     description:

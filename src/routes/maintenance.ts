@@ -26,9 +26,7 @@ const POLL_MS = 2_000
 const rollUpOnce = route('post', '/v1/rollup', 'manage')
 
 export const rollUpOnceContract = () =>
-  operation(rollUpOnce, {
-    id: 'rollUp',
-    tag: 'Operating',
+  operation(rollUpOnce, 'Operating', 'rollUp', {
     summary: 'Roll up now',
     description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
     answers: ok('A summary of the run.', 'RollUpSummary', {
@@ -76,9 +74,7 @@ const verifyCounts = route('post', '/v1/verify', 'read', {
 })
 
 export const verifyCountsContract = () =>
-  operation(verifyCounts, {
-    id: 'verify',
-    tag: 'Operating',
+  operation(verifyCounts, 'Operating', 'verify', {
     summary: 'Verify',
     description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
     answers: ok('The number of counters checked on this page, and the mismatches.', 'Verification', {

@@ -10,9 +10,7 @@ import { changed } from './changes.ts'
 const addReadings = route('post', '/v1/readings', 'manage', { typesInBody: true, body: fields.readingList })
 
 export const readingsContract = () =>
-  operation(addReadings, {
-    id: 'readings',
-    tag: 'Changing',
+  operation(addReadings, 'Changing', 'readings', {
     summary: 'Take readings',
     description:
       `Sets up to ${fields.MAX_LISTED} counters to counts that arise elsewhere, such as the downloads of a release, each by itself. ` +

@@ -3,9 +3,7 @@ import { publicPath } from '../http/url.ts'
 import { operation, route } from '../openapi/contract.ts'
 
 export const docsContract = () =>
-  operation(route('get', '/docs', 'anyone', { looseQuery: true }), {
-    id: 'docs',
-    tag: 'Reference',
+  operation(route('get', '/docs', 'anyone', { looseQuery: true }), 'Reference', 'docs', {
     summary: 'Get the documentation',
     description:
       'The OpenAPI document as a page, with commands to copy for every operation. It loads nothing from other sites and works without JavaScript.',

@@ -17,9 +17,7 @@ const names = (description: string) => described(v.array(v.string()), descriptio
 const readSetup = route('get', '/v1/setup', 'manage')
 
 export const readSetupContract = () =>
-  operation(readSetup, {
-    id: 'setup',
-    tag: 'Operating',
+  operation(readSetup, 'Operating', 'setup', {
     summary: 'Get the state of the tables',
     description: 'Lists the migrations to apply: those newer than the tables, or all if a table is missing.',
     answers: ok('The state of the tables.', 'Setup', {
@@ -33,9 +31,7 @@ export const readSetupContract = () =>
 const postSetup = route('post', '/v1/setup', 'manage')
 
 export const makeTablesContract = () =>
-  operation(postSetup, {
-    id: 'makeTables',
-    tag: 'Operating',
+  operation(postSetup, 'Operating', 'makeTables', {
     summary: 'Make the tables',
     description:
       'As `npm run migrate` does. A lost table is made again, without rows. Safe to repeat, also concurrently.',

@@ -26,9 +26,7 @@ const whatIsShown = route('get', '/v1/shown', 'anyone', {
 })
 
 export const shownContract = () =>
-  operation(whatIsShown, {
-    id: 'shown',
-    tag: 'Reading',
+  operation(whatIsShown, 'Reading', 'shown', {
     summary: 'Get the counts on a page',
     description:
       'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong, not public or one total too many is null, so that it does not affect the others.',

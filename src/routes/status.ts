@@ -17,9 +17,7 @@ import { FINDING_CODES, readHealth, readStatus, type Status } from '../service/s
 const healthRoute = route('get', '/healthz', 'anyone', { looseQuery: true })
 
 export const readHealthContract = () =>
-  operation(healthRoute, {
-    id: 'health',
-    tag: 'Operating',
+  operation(healthRoute, 'Operating', 'health', {
     summary: 'Check the health',
     description:
       'For monitors: whether a hit would be counted. It looks for all tables in this version, reads how the last roll-up ended, and knows whether the last write of this isolate succeeded. It needs no token and reveals nothing else.',
@@ -61,9 +59,7 @@ export const health = endpoint<typeof readHealthContract>(healthRoute, async (c,
 const statusRoute = route('get', '/v1/status', 'read')
 
 export const readStatusContract = () =>
-  operation(statusRoute, {
-    id: 'status',
-    tag: 'Operating',
+  operation(statusRoute, 'Operating', 'status', {
     summary: 'Get the status',
     description:
       'Reports problems, pending counts, what verification found and dead batches. If the database is unavailable, the response is still 200, and ' +
@@ -113,9 +109,7 @@ const OPEN_METRICS = 'application/openmetrics-text'
 const metricsRoute = route('get', '/v1/metrics', 'read')
 
 export const readMetricsContract = () =>
-  operation(metricsRoute, {
-    id: 'metrics',
-    tag: 'Operating',
+  operation(metricsRoute, 'Operating', 'metrics', {
     summary: 'Get the metrics',
     description:
       'For Prometheus and other monitors, in the OpenMetrics text format: totals of types and of the prefixes that they list, and the status.',
