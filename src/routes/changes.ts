@@ -4,8 +4,7 @@ import { keyOfCounter } from '../counters/changes/change.ts'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import { MAX_REPAIRED_DAYS, repairCounter } from '../counters/changes/repair-counter.ts'
-import { setCounter } from '../counters/changes/set-counter.ts'
-import { takeReadings } from '../counters/changes/take-readings.ts'
+import { setCounts } from '../counters/changes/set-counts.ts'
 import { MISMATCHES } from '../counters/verify/verify-page.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { finished } from '../http/caller.ts'
@@ -72,18 +71,13 @@ export const set = endpoint<typeof setCountContract>(
   setCount,
   async (c, { caller, type, counter, key, id = null, body }) => {
     const { count, as, reset } = body
-    const db = caller.isolate.changeDb
     if (as === undefined && reset) throw invalidRequest([{ field: 'reset', message: 'needs "as": "reading"' }])
-    const setOrTake = async () => {
-      const [asked, at] = [BigInt(count), new Date()]
-      if (as === 'reading') {
-        const change = await keyOfCounter(id, 'set', counter, `reading ${count} ${reset}`)
-        return takeReadings(db, [{ counter, count: asked, reset }], { key: change, at })
-      }
-      const { outcome, added } = await setCounter(db, counter, { count: asked, id, at })
-      return outcome === 'repeated' ? outcome : [{ added }]
+    const setOnce = async () => {
+      const wanted = { counter, count: BigInt(count), as: as === undefined ? 'set' : reset ? 'reset' : as } as const
+      const change = await keyOfCounter(id, 'set', counter, `${wanted.as} ${count}`)
+      return setCounts(caller.isolate.changeDb, [wanted], { key: change, at: new Date() })
     }
-    const done = await changed(c, id, setOrTake(), as && SEND_AGAIN)
+    const done = await changed(c, id, setOnce(), as && SEND_AGAIN)
     // A repeated request is told the count that it set, not the present one.
     const result = done === 'repeated' ? { added: null } : done[0]!
     if ('refused' in result)

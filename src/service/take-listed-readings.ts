@@ -1,4 +1,4 @@
-import { type CountReading, takeReadings } from '../counters/changes/take-readings.ts'
+import { setCounts, type WantedCount } from '../counters/changes/set-counts.ts'
 import { rowsByRange } from '../counters/ranges.ts'
 import type { Isolate } from '../isolate.ts'
 import { listedCounters } from './named-counters.ts'
@@ -17,20 +17,20 @@ export const SEND_AGAIN = 'Send the same readings again: those that were taken a
 
 /**
  * Takes readings, each by itself, range by range. After a failure, those of some ranges may have been taken.
- * @throws {Problem} 422 if a type or a key is wrong; nothing was changed @throws what `takeReadings` throws
+ * @throws {Problem} 422 if a type or a key is wrong; nothing was changed @throws what `setCounts` throws
  */
 export async function takeListedReadings(isolate: Isolate, readings: readonly ListedReading[]) {
   const { changeDb } = isolate
   const listed = await listedCounters(isolate, 'readings', readings)
   const rows = listed.map(({ counter, count, reset = false, type, key }) => {
-    const reading: CountReading = { counter, count: BigInt(count), reset }
+    const reading: WantedCount = { counter, count: BigInt(count), as: reset ? 'reset' : 'reading' }
     return { recordId: counter.recordId, reading, sent: { type, key, count } }
   })
   const refused: (Omit<ListedReading, 'reset'> & { code: keyof typeof READING_REFUSALS; detail: string })[] = []
   let added = 0n
   for (const ofRange of rowsByRange(rows, changeDb.ranges).values()) {
     const asked = ofRange.map(({ reading }) => reading)
-    const taken = await takeReadings(changeDb, asked, { key: null, at: new Date() })
+    const taken = await setCounts(changeDb, asked, { key: null, at: new Date() })
     for (const [index, result] of taken === 'repeated' ? [] : taken.entries()) {
       if ('added' in result) added += result.added
       else refused.push({ ...ofRange[index]!.sent, code: result.refused, detail: READING_REFUSALS[result.refused] })

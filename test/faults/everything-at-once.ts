@@ -4,8 +4,7 @@ import type { Behaviour, IsolationLevel } from '../../local/planetscale/fault-in
 import { ChangeRefused } from '../../src/counters/changes/change.ts'
 import { importCounts } from '../../src/counters/changes/import-counts.ts'
 import { moveCounter } from '../../src/counters/changes/move-counter.ts'
-import { setCounter } from '../../src/counters/changes/set-counter.ts'
-import { takeReadings } from '../../src/counters/changes/take-readings.ts'
+import { setCounts } from '../../src/counters/changes/set-counts.ts'
 import { type CounterAddress, counterId } from '../../src/counters/counter-address.ts'
 import { counterSql, placeOf } from '../../src/counters/counters-sql.ts'
 import { hash63, random63 } from '../../src/counters/ids.ts'
@@ -22,6 +21,7 @@ import { withRetries } from '../../src/database/retry-and-breaker.ts'
 import { BatchesQueue, TestDelivery } from '../harness/fake-queues.ts'
 import { TestIsolate } from '../harness/isolate.ts'
 import { keyOfEachRange } from '../harness/keys-of-ranges.ts'
+import { setCounter } from '../harness/moves.ts'
 import type { Random } from '../harness/random.ts'
 import { verifyAll } from '../harness/verify-all.ts'
 import type { Fate } from './client.ts'
@@ -454,12 +454,12 @@ class Everything {
     const take = async () => {
       const count = BigInt(this.#random.between(0, highest))
       await this.#untilKnown(() =>
-        takeReadings(this.#any, [{ counter, count, reset: false }], { key: null, at: new Date() }),
+        setCounts(this.#any, [{ counter, count, as: 'reading' }], { key: null, at: new Date() }),
       )
     }
     await Promise.all([take(), take()])
-    const last = { counter, count: BigInt(highest), reset: false }
-    await this.#untilKnown(() => takeReadings(this.#any, [last], { key: null, at: new Date() }))
+    const last = { counter, count: BigInt(highest), as: 'reading' } as const
+    await this.#untilKnown(() => setCounts(this.#any, [last], { key: null, at: new Date() }))
     await take()
     this.#expected.record([{ type: 'download', key, by: highest }], 'counted')
     this.#done.readings++

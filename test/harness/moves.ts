@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
+import { keyOfCounter } from '../../src/counters/changes/change.ts'
 import { type ImportRow, importCounts } from '../../src/counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../../src/counters/changes/move-counter.ts'
+import { setCounts } from '../../src/counters/changes/set-counts.ts'
 import type { CounterAddress } from '../../src/counters/counter-address.ts'
 import { counterValues } from '../../src/counters/counters-sql.ts'
 import { random63 } from '../../src/counters/ids.ts'
@@ -32,6 +34,19 @@ export function move(
 ): Promise<'done' | 'repeated'> {
   const whole = { kind: 'delete', target: null, also: [], below: null, key: null, ...request } as const
   return moveCounter(db, source, whole)
+}
+
+/** Sets a counter. @param setting `id`: the hash of an idempotency key */
+export async function setCounter(
+  db: Database,
+  counter: CounterAddress,
+  { count, id, at }: { count: bigint; id: bigint | null; at: Date },
+): Promise<'set' | 'repeated'> {
+  const key = await keyOfCounter(id, 'set', counter, `set ${count}`)
+  const made = await setCounts(db, [{ counter, count, as: 'set' }], { key, at })
+  if (made === 'repeated') return made
+  if ('refused' in made[0]!) throw new Error(made[0].refused)
+  return 'set'
 }
 
 /** Counts as one batch. Default for its id and slot: random numbers. */

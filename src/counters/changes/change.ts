@@ -5,7 +5,7 @@ import { toBigInt } from '../../database/values.ts'
 import { byPrimaryKey, type CounterPlace, counterId } from '../counter-address.ts'
 import { readByCounter } from '../counters-sql.ts'
 import { hash64 } from '../ids.ts'
-import { pendingSlotsOfKeySql } from '../ledger/slots.ts'
+import { pendingSlotsSql } from '../ledger/slots.ts'
 import { type LockedCounter, lockCounters, Overtaken } from '../ledger/totals.ts'
 
 /** Statements of all attempts. The free plan allows 50 subrequests; the rest is left for repeated ROLLBACKs. */
@@ -171,11 +171,11 @@ export const MAX_TAKEN_SLOTS = 50_000
 /** The pending slots of a refused change are counted up to this number. */
 const MAX_COUNTED_SLOTS = 1_000_000
 
-/** @throws {ChangeRefused} if counters of one key have more pending slots than a change takes */
+/** @throws {ChangeRefused} if counters have more pending slots than a change takes */
 export async function checkPending(db: Executor, counters: readonly CounterPlace[], slots: number): Promise<void> {
   if (slots <= MAX_TAKEN_SLOTS) return
   const { rows } = await db.execute(
-    `SELECT COUNT(*) AS found FROM (SELECT 1 ${pendingSlotsOfKeySql(counters, MAX_COUNTED_SLOTS)}) AS s`,
+    `SELECT COUNT(*) AS found FROM (${pendingSlotsSql(counters, '1', MAX_COUNTED_SLOTS)}) AS s`,
   )
   throw new ChangeRefused('too_many_pending', Math.max(Number(rows[0]?.found), slots) - MAX_TAKEN_SLOTS)
 }

@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import type { CounterPlace } from '../counter-address.ts'
-import { counterValues, sameKeySql } from '../counters-sql.ts'
+import { counterListsSql, counterValues, sameKeySql } from '../counters-sql.ts'
 
 /** A slot with what it holds, or what is added to it. */
 export interface PendingSlot {
@@ -18,6 +18,13 @@ export function pendingOf(rows: readonly Record<string, unknown>[]): { slots: Pe
 /** SQL of the slots of counters of one key that are not empty, at most so many: columns `slot`, `count`, `record_type`. */
 export function pendingSlotsOfKeySql(counters: readonly CounterPlace[], most: number): string {
   return `FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${sameKeySql(counters)} LIMIT ${most}`
+}
+
+/** SQL of columns of the slots of counters that are not empty, at most so many of each type and half of the ids. */
+export function pendingSlotsSql(counters: readonly CounterPlace[], columns: string, most: number): string {
+  const slots = `SELECT ${columns} FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1`
+  const lists = counterListsSql(counters, '', 'pending')
+  return lists.map((list) => `(${slots} AND ${list} LIMIT ${most})`).join(' UNION ALL ')
 }
 
 /** The rows of an upsert that takes counts out of slots, in primary key order: of counters, then slots. */

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../src/counters/changes/import-counts.ts'
-import { setCounter } from '../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../src/counters/counter-address.ts'
 import { random63 } from '../../../src/counters/ids.ts'
 import { addressOfKey } from '../../../src/counters/keys/key-address.ts'
@@ -11,7 +10,7 @@ import { leastRollUpStatements, type RollUpOptions, rollUp } from '../../../src/
 import { type Database, openDatabase } from '../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestIsolate } from '../../harness/isolate.ts'
-import { countsOf } from '../../harness/moves.ts'
+import { countsOf, setCounter } from '../../harness/moves.ts'
 import { verifyAll } from '../../harness/verify-all.ts'
 import { writesAcrossRanges } from '../../harness/writes-within-ranges.ts'
 

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { KeyReused } from '../../../../src/counters/changes/change.ts'
 import { type ImportRow, importCounts } from '../../../../src/counters/changes/import-counts.ts'
-import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countOf } from '../../../harness/moves.ts'
+import { countOf, setCounter } from '../../../harness/moves.ts'
 import { surely } from '../../../harness/surely.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
@@ -22,7 +21,7 @@ beforeEach(async () => {
   db = await freshDatabase()
 })
 const set = async (counter: number, count: bigint, id: bigint | null) =>
-  (await setCounter(db, counters[counter]!, { count, id, at: AT })).outcome
+  await setCounter(db, counters[counter]!, { count, id, at: AT })
 const bring = (rows: readonly ImportRow[], id: bigint) => importCounts(db, rows, { id, at: AT })
 const counts = () => Promise.all(counters.map(async (counter) => Number(await countOf(db, counter))))
 /** Sends a request until it is not overtaken. */

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
-import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { setCounter } from '../../../harness/moves.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 7n, name: '/held' }
 /** So short that a statement is given up while it waits for a lock. */
@@ -45,7 +45,7 @@ describe('While a transaction that was cut off locks a total', () => {
       'a set',
       async (on: Database) => {
         const setting = { count: 5n, id: random63(), at: new Date() }
-        return (await setCounter(on, COUNTER, setting)).outcome
+        return await setCounter(on, COUNTER, setting)
       },
     ],
     [

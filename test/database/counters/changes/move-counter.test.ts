@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { MAX_ROWS, type MoveRequest } from '../../../../src/counters/changes/move-counter.ts'
-import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
@@ -14,7 +13,7 @@ import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { interleaved, statementAt } from '../../../harness/interleaved-database.ts'
-import { countOn, countsOf, expectExact, move, rollUpAt, rowsOf } from '../../../harness/moves.ts'
+import { countOn, countsOf, expectExact, move, rollUpAt, rowsOf, setCounter } from '../../../harness/moves.ts'
 
 const DAY_MS = 86_400_000
 // All in one range, but for the last one, which is in another if there are several.

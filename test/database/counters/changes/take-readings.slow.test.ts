@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { moveCounter } from '../../../../src/counters/changes/move-counter.ts'
-import { takeReadings } from '../../../../src/counters/changes/take-readings.ts'
+import { setCounts } from '../../../../src/counters/changes/set-counts.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -20,9 +20,9 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 const read = (counts: (number | bigint)[], { on = db as Database, at = AT, reset = false, counter = COUNTER } = {}) =>
-  takeReadings(
+  setCounts(
     on,
-    counts.map((count) => ({ counter, count: BigInt(count), reset })),
+    counts.map((count) => ({ counter, count: BigInt(count), as: reset ? 'reset' : 'reading' })),
     { key: null, at },
   )
 const count = (counter = COUNTER) => countOf(db, counter)
@@ -82,12 +82,12 @@ describe('A reading', () => {
   it('is taken by itself among others: in their order, those of a counter too', async () => {
     const [one, two] = [counterOf(8n), counterOf(9n)]
     const readings = [
-      { counter: two, count: 5n, reset: false },
-      { counter: one, count: 2n ** 53n - 1n, reset: false },
-      { counter: two, count: 4n, reset: false },
-      { counter: two, count: 9n, reset: false },
+      { counter: two, count: 5n, as: 'reading' as const },
+      { counter: one, count: 2n ** 53n - 1n, as: 'reading' as const },
+      { counter: two, count: 4n, as: 'reading' as const },
+      { counter: two, count: 9n, as: 'reading' as const },
     ]
-    expect(await takeReadings(db, readings, { key: null, at: AT })).toEqual([
+    expect(await setCounts(db, readings, { key: null, at: AT })).toEqual([
       { added: 5n },
       { added: 2n ** 53n - 1n },
       { refused: 'reading_below_count' },
@@ -101,9 +101,9 @@ describe('A reading', () => {
     const readings = Array.from({ length: 1_000 }, (_, i) => ({
       counter: counterOf(BigInt(i + 1)),
       count: BigInt(i),
-      reset: false,
+      as: 'reading' as const,
     }))
-    const take = () => takeReadings(db, readings, { key: null, at: AT })
+    const take = () => setCounts(db, readings, { key: null, at: AT })
     const first = await db.recording(take)
     expect(first.length).toBeLessThanOrEqual(13)
     await db.recording(async () => {

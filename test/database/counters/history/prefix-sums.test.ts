@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
-import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/history-range.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
@@ -15,7 +14,7 @@ import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { counterHistory, sumHistory } from '../../../harness/histories.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { countersInRange } from '../../../harness/keys-of-ranges.ts'
-import { importAll, move, rollUpAt } from '../../../harness/moves.ts'
+import { importAll, move, rollUpAt, setCounter } from '../../../harness/moves.ts'
 import { stopClock } from '../../../harness/stopped-clock.ts'
 
 const TYPE = { recordType: 1 } as const

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
-import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey } from '../../../../src/counters/keys/key-address.ts'
@@ -9,7 +8,7 @@ import { rowsByRange } from '../../../../src/counters/ranges.ts'
 import { type ExportPage, type ExportRow, exportCounts } from '../../../../src/counters/read/export.ts'
 import { leastRollUpStatements } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countAll, countOf, rollUpAt } from '../../../harness/moves.ts'
+import { countAll, countOf, rollUpAt, setCounter } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
