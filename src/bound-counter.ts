@@ -26,63 +26,35 @@ const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly 
 /** The result of a call. Nothing is thrown: an error is data, as in the HTTP API. */
 export type Outcome<Answer> = ({ ok: true } & Answer) | ({ ok: false } & ProblemReport)
 
-type AnswerOf<Read extends (...args: never[]) => Promise<{ answer: object }>> = Awaited<ReturnType<Read>>['answer']
-
 export interface CountCall {
   /** Calls and requests with the same key count once, for `PRUNING.idempotency_hours`. */
   idempotencyKey?: string
 }
 
-/** `rolled`: only the total of the last roll-up, from a cache. */
+/** `rolled`: only the total of the last roll-up, from a cache. So an answer is, too, while very much is pending. */
 export interface ReadCall {
   consistency?: 'exact' | 'rolled'
 }
 
-/** `count` is `total + pending`. `pending` is `null` if `consistency` is `rolled`, which it also is while very much is pending. */
-export type CounterReading = AnswerOf<typeof counterAnswer>
-
 /** A counter without HTTP, for all types. Counts are bigints: numbers round beyond 2^53. */
-export interface BoundCounter {
-  /** Adds `by`, by default 1, to one counter, even if nobody awaits it. `queued`: the database is unavailable; it will be counted later. */
-  increment(
-    type: string,
-    key: string,
-    options?: CountCall & { by?: number },
-  ): Promise<Outcome<{ type: string; key: string; added: number; queued: boolean }>>
-  /** Adds `by`, by default 1, to each of up to 1,000 counters: all or none. */
-  incrementMany(
-    increments: readonly { type: string; key: string; by?: number }[],
-    options?: CountCall,
-  ): Promise<Outcome<{ accepted: number; queued: boolean }>>
-  /** Sets up to 1,000 counters to counts that arise elsewhere, and books what they have gained as counted now: each by itself. */
-  takeReadings(readings: readonly ListedReading[]): Promise<Outcome<Awaited<ReturnType<typeof takeListedReadings>>>>
-  /** Reads one counter. A key that was never counted has zeros. */
-  read(type: string, key: string, options?: ReadCall): Promise<Outcome<CounterReading>>
-  /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
-  readMany(type: string, keys: readonly string[], options?: ReadCall): Promise<Outcome<{ counters: CounterReading[] }>>
-  /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
-  total(type: string, options?: ReadCall & { prefix?: string }): Promise<Outcome<AnswerOf<typeof totalAnswer>>>
-  /** Reads the counts by hour, day, week or month. `start`, `from` and `to` are clock times in the time zone, with offset. */
-  history(
-    type: string,
-    key: string,
-    range?: { by?: HistoryUnit; from?: string; to?: string; tz?: string },
-  ): Promise<Outcome<AnswerOf<typeof counterHistoryAnswer>>>
-}
+export type BoundCounter = ReturnType<typeof bindCounter>
 
 /** Binds a counter to one event of the Worker. @param ctx continues counting after the event has ended */
-export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter {
+export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>) {
   const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
-  const call = async <Answer extends object>(name: string, work: (caller: Caller) => Promise<Answer>) => {
+  const call = async <Answer extends object>(
+    name: string,
+    work: (caller: Caller) => Promise<Answer>,
+  ): Promise<Outcome<Answer>> => {
     try {
       const isolate = isolateOf(bindings)
       const caller = { isolate, db: isolate.readDb, waitUntil, hasToken: async () => true, wantsFresh: false }
-      return { ok: true, ...(await work(caller)) } as const
+      return { ok: true, ...(await work(caller)) }
     } catch (error) {
       const problem = problemOf(error)
       const report = reportOf(problem)
       if (report.status >= 500) log('error', problem.code, { call: name, error: problem.reason })
-      return { ok: false, ...report } as const
+      return { ok: false, ...report }
     }
   }
   /** Otherwise what it does before it joins a group would end with the event. */
@@ -103,7 +75,8 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   }
 
   return {
-    increment: (type, key, given) =>
+    /** Adds `by`, by default 1, to one counter, even if nobody awaits it. `queued`: the database is unavailable; it will be counted later. */
+    increment: (type: string, key: string, given?: CountCall & { by?: number }) =>
       counting('increment', async (caller) => {
         const { by, ...options } = given ?? {}
         const found = await find(caller, { type, key, by })
@@ -113,7 +86,8 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         return { type: found.type.name, key: found.key, added: found.by, queued }
       }),
 
-    incrementMany: (given, options) =>
+    /** Adds `by`, by default 1, to each of up to 1,000 counters: all or none. */
+    incrementMany: (given: readonly { type: string; key: string; by?: number }[], options?: CountCall) =>
       counting('incrementMany', async (caller) => {
         const asked = check(fields.incrementList.schema, { increments: given })
         const listed = await listedCounters(caller.isolate, 'increments', asked.increments, countingError)
@@ -121,34 +95,39 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         return { accepted: listed.length, queued: await count(caller, increments, options) }
       }),
 
-    takeReadings: (given) =>
+    /** Sets up to 1,000 counters to counts that arise elsewhere, and books what they have gained as counted now: each by itself. */
+    takeReadings: (given: readonly ListedReading[]) =>
       counting('takeReadings', async (caller) => {
         const { readings } = check(fields.readingList.schema, { readings: given })
         const taking = takeListedReadings(caller.isolate, readings).finally(() => caller.isolate.reads.forget())
         return taking.catch((error: unknown) => Promise.reject(problemOf(error, SEND_AGAIN)))
       }),
 
-    read: (type, key, options = {}) =>
+    /** Reads one counter. A key that was never counted has zeros. `pending` is `null` if `consistency` is `rolled`. */
+    read: (type: string, key: string, options: ReadCall = {}) =>
       call('read', async (caller) => {
         const { consistency } = checkParameters(fields.counterQuery, { ...options })
         return (await counterAnswer(await find(caller, { type, key }), consistency)).answer
       }),
 
-    readMany: (type, keys, options = {}) =>
+    /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
+    readMany: (type: string, keys: readonly string[], options: ReadCall = {}) =>
       call('readMany', async (caller) => {
         const of = typeNamed(caller.isolate, type)
         const { key, consistency } = checkParameters(fields.countersQuery, { ...options, key: keys })
         return (await countersAnswer(caller, of, key, consistency)).answer
       }),
 
-    total: (type, options = {}) =>
+    /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
+    total: (type: string, options: ReadCall & { prefix?: string } = {}) =>
       call('total', async (caller) => {
         const asked = checkParameters(fields.totalQuery, { ...options })
         const of = typeNamed(caller.isolate, type)
         return (await totalAnswer(caller, of, spelledPrefix(of, asked.prefix), asked.consistency)).answer
       }),
 
-    history: (type, key, range = {}) =>
+    /** Reads the counts by hour, day, week or month. `start`, `from` and `to` are clock times in the time zone, with offset. */
+    history: (type: string, key: string, range: { by?: HistoryUnit; from?: string; to?: string; tz?: string } = {}) =>
       call('history', async (caller) => {
         const query = checkParameters(fields.historyQuery, { ...range })
         return (await counterHistoryAnswer(await find(caller, { type, key }), query)).answer
