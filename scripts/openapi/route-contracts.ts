@@ -8,7 +8,6 @@ import * as images from '../../src/routes/images.ts'
 import * as increment from '../../src/routes/increment.ts'
 import * as latest from '../../src/routes/latest.ts'
 import * as maintenance from '../../src/routes/maintenance.ts'
-import * as readings from '../../src/routes/readings.ts'
 import * as reference from '../../src/routes/reference.ts'
 import * as setup from '../../src/routes/setup.ts'
 import * as shown from '../../src/routes/shown.ts'
@@ -25,7 +24,6 @@ const EXPORTS = {
   ...increment,
   ...latest,
   ...maintenance,
-  ...readings,
   ...reference,
   ...setup,
   ...shown,

@@ -16,7 +16,7 @@ import { ADJUSTING } from '../openapi/problems.ts'
 import { flag, parsed } from '../schemas.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
 import { invalidRequest, Problem, type ProblemCode, problemOf, READING_REFUSALS } from '../service/problem.ts'
-import { SEND_AGAIN } from '../service/take-listed-readings.ts'
+import { SEND_AGAIN, takeListedReadings } from '../service/take-listed-readings.ts'
 
 /**
  * Waits for a change of counters. It is `repeated` if an earlier request with the same key made it.
@@ -216,6 +216,35 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
   const rows = listed.map(({ day = null, ...row }) => ({ ...row, day }))
   await changed(c, id, importCounts(isolate.changeDb, rows, { id, at }))
   return { imported: rows.length }
+})
+
+const addReadings = route('post', '/v1/readings', 'manage', { typesInBody: true, body: fields.readingList })
+
+export const readingsContract = () =>
+  operation(addReadings, 'Changing', 'readings', {
+    summary: 'Take readings',
+    description:
+      `Sets up to ${fields.MAX_LISTED} counters to counts that arise elsewhere, such as the downloads of a release, each by itself. ` +
+      'What they have gained is booked as counted now: in this hour, day and month. The same reading again adds nothing.',
+    answers: ok('Taken, but for those that were refused.', 'Readings', {
+      taken: described(whole, 'The number of readings that were taken.'),
+      added: described(whole, 'By how much they changed the counts.'),
+      refused: v.array(
+        v.strictObject({
+          type: v.string(),
+          key: v.string(),
+          count: whole,
+          code: v.picklist(['reading_below_count', 'count_out_of_range']),
+          detail: v.string(),
+        }),
+      ),
+    }),
+    problems: ['too_many_pending', ...ADJUSTING],
+  })
+
+export const readings = endpoint<typeof readingsContract>(addReadings, async (c, { caller: { isolate }, body }) => {
+  checkTypes(c, ...body.readings.map(({ type }) => type))
+  return changed(c, null, takeListedReadings(isolate, body.readings), SEND_AGAIN)
 })
 
 const DAYS_RULE = `must be a list of up to ${MAX_REPAIRED_DAYS} days such as "2026-11-20"`
