@@ -7,7 +7,6 @@ import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { Reads } from './counters/read/reads.ts'
 import { type RollUpSummary, rollUp } from './counters/rollup/roll-up.ts'
 import { CommitByRange } from './counters/write/group-commit.ts'
-import { batchQueue } from './counters/write/queue.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import { DatabaseFailure } from './database/errors.ts'
 import { CircuitBreaker, withBreaker, withRetries } from './database/retry-and-breaker.ts'
@@ -93,7 +92,7 @@ function makeIsolate(settings: Settings) {
       deadlineMs,
       classicSlots: new Map(types.flatMap(({ recordType, slots }) => (slots === null ? [] : [[recordType, slots]]))),
       idempotencyHours: config.pruning.idempotencyHours,
-      queue: batches && batchQueue(batches),
+      queue: batches,
     }),
     reads: new Reads(reading.dbs, reading.everywhere, deadlineMs),
     /** What takes many rows to read. */

@@ -14,7 +14,7 @@ import { expireHours } from '../../src/counters/old-rows.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { Overloaded } from '../../src/counters/shared-work-state.ts'
-import { batchQueue, consume } from '../../src/counters/write/queue.ts'
+import { consume } from '../../src/counters/write/queue.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { DatabaseFailure } from '../../src/database/errors.ts'
 import { withRetries } from '../../src/database/retry-and-breaker.ts'
@@ -268,7 +268,7 @@ class Everything {
   }
 
   #open(place: number): TestIsolate {
-    return new TestIsolate(this.#any, place < 2 ? { queue: batchQueue(this.#queue) } : {}, ALSO)
+    return new TestIsolate(this.#any, place < 2 ? { queue: this.#queue } : {}, ALSO)
   }
 
   async #restart(): Promise<void> {

@@ -6,7 +6,7 @@ import { random63 } from '../ids.ts'
 import { applyBatch } from '../ledger/slots.ts'
 import { Overloaded, within } from '../shared-work-state.ts'
 import type { CommitOutcome, IncrementGroup } from './increment-group.ts'
-import type { BatchQueue } from './queue.ts'
+import { type QueueProducer, sendToQueue } from './queue.ts'
 
 /** How long the queue may take to accept a batch. */
 export const QUEUE_DEADLINE_MS = 4_000
@@ -21,7 +21,7 @@ export interface FlushContext {
   slots: SlotPool
   /** `PRUNING.idempotency_hours`. */
   idempotencyHours: number
-  queue: BatchQueue | null
+  queue: QueueProducer | null
 }
 
 /**
@@ -69,7 +69,7 @@ export async function enqueue(
   const batch = fate === 'no' ? group.sealForQueue() : group.batch!
   const since = new Date(group.waitsSince)
   try {
-    await within(QUEUE_DEADLINE_MS, queue.send(batch, group.counters(), { since, fate, idempotencyHours }))
+    await within(QUEUE_DEADLINE_MS, sendToQueue(queue, batch, group.counters(), { since, fate, idempotencyHours }))
   } catch (error) {
     // It may be in the queue nevertheless.
     const reason = failure ?? classify(error)

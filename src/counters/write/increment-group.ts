@@ -29,7 +29,7 @@ export type CommitOutcome =
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000
-/** The same with a linked request: all its rows of one key must fit into one message of the queue (`batchQueue`). */
+/** The same with a linked request: all its rows of one key must fit into one message of the queue (`sendToQueue`). */
 const MAX_LINKED_ROWS = 600
 
 export interface Ticket {

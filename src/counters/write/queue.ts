@@ -53,41 +53,32 @@ const message = object({
 
 type MessageRow = v.InferInput<typeof message>['rows'][number]
 
-export type BatchQueue = ReturnType<typeof batchQueue>
-
 /**
- * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of
- * one key, also of different types, share a message if they fit: a hit counts its view and its page's visitor, or neither.
+ * Puts a batch into a Cloudflare Queue; resolves when all of it is there. It may become several messages, because rows are recognized one
+ * by one. Rows of one key, also of different types, share a message if they fit: a hit counts its view and its page's visitor, or neither.
+ * @param counters those of the batch, for their names @param facts when the oldest increment was counted, whether the database may have
+ *   applied the batch, and how long rows are then kept
  */
-export function batchQueue(queue: QueueProducer) {
-  return {
-    /**
-     * Resolves when all of the batch is in the queue.
-     * @param counters those of the batch, for their names
-     * @param facts when the oldest increment was counted, whether the database may have applied the batch, and how long rows are then
-     *   kept
-     */
-    async send(
-      batch: Batch,
-      counters: readonly CounterAddress[],
-      { since, fate, idempotencyHours }: { since: Date; fate: 'no' | 'unknown'; idempotencyHours: number },
-    ): Promise<void> {
-      for (let parts = partsOf(batch, counters); parts.length > 0; ) {
-        let bytes = 0
-        const next = parts.findIndex((part, place) => {
-          bytes += part.bytes
-          return place === MAX_SEND_MESSAGES || (place > 0 && bytes > MAX_SEND_BYTES)
-        })
-        const call = parts.splice(0, next === -1 ? parts.length : next)
-        await queue.sendBatch(
-          call.map(({ rows }) => {
-            const kept = hoursKept(rows, idempotencyHours)
-            const body = { kind: KIND, version: 1, since: since.toISOString(), applied: fate, kept, rows }
-            return { body, contentType: 'json' as const }
-          }),
-        )
-      }
-    },
+export async function sendToQueue(
+  queue: QueueProducer,
+  batch: Batch,
+  counters: readonly CounterAddress[],
+  { since, fate, idempotencyHours }: { since: Date; fate: 'no' | 'unknown'; idempotencyHours: number },
+): Promise<void> {
+  for (let parts = partsOf(batch, counters); parts.length > 0; ) {
+    let bytes = 0
+    const next = parts.findIndex((part, place) => {
+      bytes += part.bytes
+      return place === MAX_SEND_MESSAGES || (place > 0 && bytes > MAX_SEND_BYTES)
+    })
+    const call = parts.splice(0, next === -1 ? parts.length : next)
+    await queue.sendBatch(
+      call.map(({ rows }) => {
+        const kept = hoursKept(rows, idempotencyHours)
+        const body = { kind: KIND, version: 1, since: since.toISOString(), applied: fate, kept, rows }
+        return { body, contentType: 'json' as const }
+      }),
+    )
   }
 }
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
-import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'
+import { consume, type QueueProducer } from '../../../../src/counters/write/queue.ts'
 import type { Database, Executor } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { CircuitBreaker, withBreaker } from '../../../../src/database/retry-and-breaker.ts'
@@ -43,6 +43,10 @@ class DeadlyDatabase implements Executor {
     return new Promise<never>(() => {})
   }
 }
+
+/** A queue with its own way to take batches. */
+const queueThat = (sendBatch: QueueProducer['sendBatch']): QueueProducer =>
+  Object.assign(new BatchesQueue(), { sendBatch })
 
 describe('Leaders of a group commit', () => {
   let db: TestDatabase
@@ -187,16 +191,17 @@ describe('Leaders of a group commit', () => {
   })
 
   it('are given time to send to the queue', async () => {
-    const queued: bigint[] = []
+    const queued: string[] = []
     let sending = false
     isolate = start({
-      queue: {
-        async send(batch) {
-          sending ||= batch.some(({ count }) => count === 100n)
-          await pass(SILENCE_MS + 400)
-          queued.push(...batch.map(({ count }) => count))
-        },
-      },
+      queue: queueThat(async (messages) => {
+        const counts = [...messages].flatMap(({ body }) =>
+          (body as { rows: { add: string }[] }).rows.map(({ add }) => add),
+        )
+        sending ||= counts.includes('100')
+        await pass(SILENCE_MS + 400)
+        queued.push(...counts)
+      }),
     })
     await hit(b)
     await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'INSERT INTO slotted', times: 100 }] })
@@ -208,7 +213,7 @@ describe('Leaders of a group commit', () => {
     const sent = deadly.sent.length
     const last = hit(b, 1_000n)
     expect(await Promise.all([first, waiting, last])).toEqual(['queued', 'queued', 'queued'])
-    expect(queued.toSorted()).toEqual([10n, 100n, 1_000n].toSorted())
+    expect(queued.toSorted()).toEqual(['10', '100', '1000'])
     expect(deadly.sent.slice(sent).filter((sql) => sql.includes(`${a!.recordId}`) && sql.includes('slotted'))).toEqual(
       [],
     )
@@ -217,12 +222,10 @@ describe('Leaders of a group commit', () => {
   it('that fall silent while they queue a batch count it once, though another one writes it to the database', async () => {
     const queue = new BatchesQueue()
     isolate = start({
-      queue: {
-        async send(batch, counters, facts) {
-          await batchQueue(queue).send(batch, counters, facts)
-          return new Promise(() => {})
-        },
-      },
+      queue: queueThat(async (messages) => {
+        await queue.sendBatch(messages)
+        return new Promise(() => {})
+      }),
     })
     await hit()
     await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'INSERT INTO slotted', times: 100 }] })
@@ -249,11 +252,7 @@ describe('Leaders of a group commit', () => {
           return Promise.reject(away)
         },
       },
-      queue: {
-        async send() {
-          messages++
-        },
-      },
+      queue: queueThat(async () => void messages++),
     })
     // The clock stands still, so that the pause of the queue is not over, and nothing becomes too old to wait.
     stopClock()

@@ -4,7 +4,7 @@ import { hash64 } from '../../../../src/counters/ids.ts'
 import { prune } from '../../../../src/counters/old-rows.ts'
 import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
-import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'
+import { consume } from '../../../../src/counters/write/queue.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, DeadLetterQueue, TestDelivery } from '../../../harness/fake-queues.ts'
 import { countsOf, rollUpAt } from '../../../harness/moves.ts'
@@ -27,7 +27,7 @@ it('A batch that was certainly not applied and is queued gets new slots, and cou
     classicSlots: new Map(),
     slots: new SlotPool(),
     idempotencyHours: 24,
-    queue: batchQueue(queue),
+    queue,
   })
   const countOf = async (name: string) => (await countsOf(db, [await counter(name)]))[0]!
   const hit = async (name: string, by: bigint) => {

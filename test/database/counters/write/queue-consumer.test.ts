@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { hash64, random63 } from '../../../../src/counters/ids.ts'
 import type { Increment } from '../../../../src/counters/write/increment-group.ts'
-import { batchQueue, type ConsumeContext, consume } from '../../../../src/counters/write/queue.ts'
+import { type ConsumeContext, consume, sendToQueue } from '../../../../src/counters/write/queue.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, DeadLetterQueue, NOW, TestDelivery } from '../../../harness/fake-queues.ts'
@@ -34,7 +34,8 @@ async function queued(
   const queue = new BatchesQueue()
   const batch = random63()
   const slot = keyed ? batch : random63()
-  await batchQueue(queue).send(
+  await sendToQueue(
+    queue,
     makeBatch(batch, increments, slot),
     increments.map(({ counter }) => counter),
     { since, fate: 'unknown', idempotencyHours: kept },

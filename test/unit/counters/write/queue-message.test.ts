@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/counter-address.ts'
 import type { Batch, BatchRow } from '../../../../src/counters/ledger/slots.ts'
-import { batchQueue, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
+import { type QueueProducer, readMessage, sendToQueue } from '../../../../src/counters/write/queue.ts'
 
 /** Cloudflare's limits: bytes of a message and of a call, and messages in a call. */
 const MESSAGE_BYTES = 128_000
@@ -33,7 +33,7 @@ class RecordingQueue implements QueueProducer {
 /** Sends a batch to a queue, and reads the messages. */
 async function through(batch: Batch, counters: readonly CounterAddress[], fate: 'no' | 'unknown' = 'no') {
   const queue = new RecordingQueue()
-  await batchQueue(queue).send(batch, counters, { since: SINCE, fate, idempotencyHours: 24 })
+  await sendToQueue(queue, batch, counters, { since: SINCE, fate, idempotencyHours: 24 })
   const messages = queue.calls.flat()
   const read = messages.map(({ body, contentType }) => {
     expect(contentType).toBe('json')
@@ -149,7 +149,7 @@ describe('A batch in the queue', () => {
       },
     }
     const batch = rowsOf(3_000, () => ({}))
-    await expect(batchQueue(queue).send(batch, [], { since: SINCE, fate: 'no', idempotencyHours: 24 })).rejects.toThrow(
+    await expect(sendToQueue(queue, batch, [], { since: SINCE, fate: 'no', idempotencyHours: 24 })).rejects.toThrow(
       'refused by the test',
     )
   })
