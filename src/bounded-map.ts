@@ -1,7 +1,4 @@
-/**
- * A bounded map that keeps at least the `limit` most recently set entries, and at most twice as many. It has two generations
- * instead of a queue, because deleting the oldest entry of a Map again and again is slow (V8 steps over the holes).
- */
+/** Keeps at least the `limit` most recently set entries, and twice that at most. Deleting the oldest of a Map each time is slow in V8. */
 export class BoundedMap<Value> {
   readonly #limit: number
   #young = new Map<string, Value>()

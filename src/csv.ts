@@ -1,9 +1,6 @@
 type Cell = string | number | bigint | null
 
-/**
- * Puts an apostrophe before each formula, also before an escaped one, so that `unescapeFormulas` restores every text. Keys come from
- * strangers, and some spreadsheets split cells at a semicolon, a tab or a bar too.
- */
+/** Puts an apostrophe before each formula, also before an escaped one. Some spreadsheets split cells at a semicolon, tab or bar, too. */
 export function escapeFormulas(text: string): string {
   return text.replace(/(?<=^|[;\t|])(?='*[=+\-@\t\r\n＝＋－＠])/g, "'")
 }

@@ -32,10 +32,7 @@ export function includes(scope: Scope, needed: Scope): boolean {
   return scope === needed || scope === 'manage'
 }
 
-/**
- * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Mistakes never
- * repeat any part of a line: it may be a token.
- */
+/** Reads lines `NAME SCOPE[:TYPE,TYPE…] HASH`; # begins a comment. Mistakes never repeat any part of a line: it may be a token. */
 export function readTokens(text: string, isType: (name: string) => boolean, mistakes: FieldError[]): Token[] {
   const tokens: Token[] = []
   for (const [index, line] of text.split(/\r?\n/).entries()) {

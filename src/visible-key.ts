@@ -17,10 +17,7 @@ const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{DI}\u2800]|[^\S ]|^ | (?= |$)`
 /** Made on first use: it takes a millisecond, and no hit needs it. */
 let parts: RegExp | undefined
 
-/**
- * A key as people are shown it: `a\u{20}` for "a ". Keys come from strangers, and two that differ must not look the same, nor may
- * one change the direction of writing. Data and links have the key itself.
- */
+/** A key as people see it: `a\u{20}` for "a ". Strangers make keys: two that differ must not look the same, nor turn the writing around. */
 export function visibleKey(key: string): string {
   parts ??= new RegExp(`(${JOINED})|${INVISIBLE}`, 'gu')
   const spelled = key.replace(parts, (part: string, joined?: string) =>

@@ -126,9 +126,8 @@ function unknownOptions({ [OPTIONS]: options }: Bindings): FieldError[] {
 const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
 
 /**
- * Reads and checks the settings. It never throws: a wrong setting must not stop what it does not concern. A type with a mistake in what
- * it counts is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none is `null`. But a
- * default that replaces an invalid value never causes deletion. `mistakes`: what is wrong, and the fix
+ * Reads and checks the settings, and never throws: a wrong one must not stop what it does not concern. A type with a mistake in what it
+ * counts is left out, as is a wrong line of `API_TOKENS`. Other wrong parts have their default, or `null`. No default ever causes deletion.
  */
 export function readConfig(bindings: Bindings) {
   const misspelt = unknownOptions(bindings)

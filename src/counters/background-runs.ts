@@ -102,9 +102,8 @@ export interface RollUpState {
 const STOPPED_BY = `IF(leased_until < UTC_TIMESTAMP(3) AND holder <> 0, ${endSql('interruption')}, stopped_by)`
 
 /**
- * Takes the lease of a range if it is free. It expires, in case its run dies. A lease that ends later than one taken now is free too:
- * the clock was set back. Correctness does not depend on it.
- * @param holder a random number that identifies this run
+ * Takes the lease of a range if it is free. It expires, in case its run dies; one that ends later than one taken now was taken before the
+ * clock was set back. Correctness does not depend on it. @param holder a random number that identifies this run
  * @returns the state afterwards, with the `holder` of the lease, and how long the shorter statement took
  */
 export async function acquireLease(db: Executor, rangeStart: bigint, holder: bigint, seconds: number) {
@@ -153,10 +152,7 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
   }))
 }
 
-/**
- * Stores the state for the next run, unless another one has taken the lease. Stored times never go back: runs may end in another order.
- * @param end `cursor`: where the next run starts; `caughtUp`: whether all that was pending when this run began has been rolled up
- */
+/** Stores the state for the next run, unless another one has taken the lease. Times never go back: runs may end in another order. */
 export async function releaseLease(
   db: Executor,
   rangeStart: bigint,

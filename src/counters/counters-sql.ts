@@ -90,10 +90,9 @@ export const MAX_PUBLIC_PENDING = 2_000
 const MAX_PASSED_OVER = 64
 
 /**
- * SQL of one counter's pending count: a column, and where it is from. Reading rows side by side takes a third of the time that the
- * index `pending` takes, but only the index passes over empty slots, so it is used if there are many. At most
- * `most + 2 * MAX_PASSED_OVER + 2` rows are read, and the pending ones once more to count them.
- * @param most above so many slots the count is NULL
+ * SQL of one counter's pending count; above `most` slots, NULL. Reading rows side by side takes a third of the time that the index
+ * `pending` takes, but only the index passes over empty slots. At most `most + 2 * MAX_PASSED_OVER + 2` rows are read, and the pending
+ * ones once more to count them.
  */
 export function pendingOfOneSql(counter: CounterPlace, most: number): { column: string; from: string } {
   const slots = (index: string, pending: number) =>

@@ -14,10 +14,7 @@ export async function hash63(text: string): Promise<bigint> {
   return BigInt.asUintN(63, await hash64(text))
 }
 
-/**
- * A random 63-bit number, never 0, which marks a slot without a batch. Not 64 bits: vtgate does not bind literals of 2^63 and
- * above (Vitess `sqlparser/normalizer.go`), and would plan every such statement again.
- */
+/** A random 63-bit number, never 0 (no batch): vtgate binds no literals of 2^63 and above (Vitess `sqlparser/normalizer.go`). */
 export function random63(): bigint {
   const number = BigInt.asUintN(63, crypto.getRandomValues(new BigUint64Array(1))[0]!)
   return number === 0n ? random63() : number

@@ -94,8 +94,7 @@ interface OldRows {
 }
 
 /**
- * Deletes old rows page by page. They are read without locks and deleted by primary key: a range would lock gaps that writers insert
- * into.
+ * Deletes old rows page by page. They are read without locks and deleted by primary key: a range would lock gaps that writers insert into.
  * @returns `kept`: the rows that the condition excludes; `stoppedBy`: the budget that ended the run before its work was done
  */
 async function deleteOldRows(

@@ -47,10 +47,7 @@ export class SharedReads<Value> {
     this.ranges = dbs.map((db) => new RangeReads(db, options))
   }
 
-  /**
-   * Reads counters of any types, in the order given, as they are at an instant after the call. @throws {Overloaded}
-   * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
-   */
+  /** Reads counters of any types, in the order given, as they are at an instant after the call. @throws {Overloaded} */
   async read(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<Value[]> {
     const ranges = this.ranges.length
     const reading = [...rowsByRange(counters, ranges)].map(

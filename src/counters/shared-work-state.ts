@@ -14,12 +14,10 @@ export type WaitUntil = (work: Promise<unknown>) => void
 export class Overloaded extends Error {}
 
 /**
- * What requests of one isolate need to know in order to share work: who waits, how long the work takes, and whether the request
- * that does it is alive. On Workers, a request cannot use another request's I/O, promises or timers, and may end at any `await` when
- * its client hangs up. So requests share plain data only, under these rules:
+ * What requests of one isolate need to know in order to share work. On Workers, a request cannot use another request's I/O, promises or
+ * timers, and may end at any `await` when its client hangs up. So requests share plain data only, under these rules:
  * - Every request polls the shared data on its own timers.
- * - The request that does the work records until when it may stay silent. After that, another request takes over, which must be
- *   safe although the first may be alive.
+ * - The request that does the work records until when it may stay silent. Then another takes over, which must be safe beside the first.
  * - A time further ahead than anybody announces means that the clock was set back: it counts as expired (`isAhead`).
  * - The number of waiting requests is bounded.
  */
@@ -36,10 +34,7 @@ export class SharedWork {
     this.#maxMs = maxMs
   }
 
-  /**
-   * Only requests for several items are refused for the number of items: otherwise a few of them would keep out all others.
-   * @param items rows or counters that the request waits for @throws {Overloaded} if it may not wait
-   */
+  /** Only requests for several items are refused for their number: else a few would keep out all others. @throws {Overloaded} */
   admit(items: number): void {
     if (this.waiting >= MAX_REQUESTS) throw new Overloaded()
     if (items > 1 && this.#items + items > MAX_ITEMS) throw new Overloaded()

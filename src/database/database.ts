@@ -76,9 +76,8 @@ function castQuickly(field: Parameters<typeof cast>[0], value: string | null): u
 export const FIRST_SELECT = /^[\s(]*SELECT\b/
 
 /**
- * Tells vttablet to run a SELECT outside a transaction even if an identical one is running. Otherwise it answers both with the
- * result of the first (the consolidator, on by default on primaries), whose older snapshot can lack a hit that was acknowledged
- * before this read began. Source: Vitess, "Comment directives"; `go/vt/sqlparser/comments.go`, `getConsolidator`.
+ * Tells vttablet to run a SELECT even if an identical one is running. Otherwise both get the result of the first (the consolidator),
+ * whose snapshot can lack a hit that was acknowledged before. Source: Vitess `go/vt/sqlparser/comments.go`, `getConsolidator`.
  */
 const NOT_CONSOLIDATED = '/*vt+ CONSOLIDATOR=disabled */'
 

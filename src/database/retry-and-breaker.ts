@@ -52,8 +52,8 @@ const OPEN_MS = 250
 const MAX_OPEN_MS = 5_000
 
 /**
- * Keeps an unavailable database from delaying every request by a time-out: when statements keep failing, further ones fail at once,
- * except one at a time as a trial (M. Nygard, "Release It!", "Circuit Breaker"). Plain data, shared by an isolate's requests.
+ * Keeps an unavailable database from delaying every request: when statements keep failing, further ones fail at once, except one trial
+ * at a time (M. Nygard, "Release It!", "Circuit Breaker"). Plain data, shared by an isolate's requests.
  */
 export class CircuitBreaker {
   /** Whether statements other than trials fail at once. Only `succeeded` and `failed` change it. */

@@ -35,9 +35,8 @@ export function toDate(value: unknown): Date | null {
 }
 
 /**
- * SQL of columns that come as one text, for statements with many rows: the driver decodes each column of each row on its own,
- * which takes longer than splitting a text. Not for a UNION of ordered parts on several shards: vtgate refuses it.
- * @param columns numbers or texts without spaces; only the last ones may be NULL, and are then left out
+ * SQL of columns that come as one text: the driver decodes each column of each row on its own, which takes longer than splitting a text.
+ * Not for a UNION of ordered parts on several shards: vtgate refuses it. @param columns without spaces; the last ones may be NULL: left out
  */
 export function packedSql(...columns: readonly string[]): string {
   return `CONCAT_WS(' ', ${columns.join(', ')}) AS packed`

@@ -49,20 +49,14 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
   return c.req.header('Origin') === new URL(c.req.url).origin
 }
 
-/**
- * The secret that signs the cookies of a token. A new token ends its sessions; database and host (with its port) make a cookie worthless
- * on other deployments. The database's password makes it a secret, which the hash of a token is not.
- */
+/** Signs the cookies of a token. A new token ends its sessions; database and host make a cookie worthless on other deployments. */
 export function sessionSecret(databaseUrl: string, host: string, { hash }: Pick<Token, 'hash'>): string {
   const { username, password, host: server } = new URL(databaseUrl)
   // No part contains a line break.
   return ['slotted-counter session', `${username}:${password}@${server}`, host, hash].join('\n')
 }
 
-/**
- * The name of the session's cookie over https. The base path keeps the cookies of several counters on one host apart. It is not in
- * their `Path`, because the prefix `__Host-` needs the path `/` (RFC 6265bis, section 4.1.3.2).
- */
+/** The session's cookie over https. The base path tells counters on one host apart; `Path` cannot: `__Host-` needs `/` (RFC 6265bis). */
 export function sessionCookie(base: string): string {
   return `__Host-session${base.replaceAll('/', '.')}`
 }

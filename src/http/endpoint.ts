@@ -31,10 +31,7 @@ export type Parts<O> = { caller: Caller } & (O extends { path: `${string}{type}$
 type Data<O extends Operation> = WithBigints<v.InferInput<NonNullable<O['answers'][200]['schema']>>>
 type WithBigints<T> = T extends number ? T | bigint : T extends object ? { [K in keyof T]: WithBigints<T[K]> } : T
 
-/**
- * Serves a route: checks the token, sets `X-Hit`, and reads type, key, query, body and idempotency key before the handler runs.
- * @param handler returns a response, or the data of a successful one, which is not cached
- */
+/** Serves a route: checks the token, sets `X-Hit` and reads what the route has. @param handler returns a response, or the data of one */
 export function endpoint<C extends () => Operation>(
   route: Route,
   handler: (c: Context<AppEnv>, parts: Parts<ReturnType<C>>) => Promise<AnswerOf<ReturnType<C>> | Data<ReturnType<C>>>,
@@ -53,8 +50,7 @@ export function endpoint<C extends () => Operation>(
 }
 
 /**
- * Serves a route that reads counters: a token is needed unless the type is public. Adds CORS for public types, `ETag`,
- * `Cache-Control` and the rate limit of public reading.
+ * Serves a route that reads counters, to everybody if the type is public: with CORS, `ETag`, `Cache-Control` and the rate limit of reading.
  * @param read returns the answer, and the seconds for which it may be cached; `null`: always revalidate
  */
 export function publicReading<C extends () => Operation & { access: 'read-unless-public' }>(

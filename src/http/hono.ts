@@ -18,10 +18,7 @@ export interface AppEnv {
 
 export type HonoApp = HonoClass<AppEnv>
 
-/**
- * Hono with one router. Its default brings three, which adds 1 kB to the bundle, and joins all routes in one expression before the
- * first answer: 4 ms, for 1 µs less of each later one.
- */
+/** Hono with one router. Its default is larger (1 kB), and takes 4 ms before the first answer to save 1 µs of each later one. */
 export const Hono = class extends HonoBase {
   constructor(options: ConstructorParameters<typeof HonoBase>[0] = {}) {
     super({ router: new TrieRouter(), ...options })

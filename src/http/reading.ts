@@ -42,10 +42,7 @@ export const readableIfPublic = cors({
 /** Keys of one request that count as one reading. */
 const KEYS_PER_READING = 100
 
-/**
- * Refuses readings without a token above a network's limit, before anything is read. @throws {Problem} 429
- * @param totals how many totals the request asks for beside its keys; each is a reading
- */
+/** Refuses readings without a token above a network's limit. @param totals asked for; each is a reading @throws {Problem} 429 */
 export async function limitReading(c: Context<AppEnv>, totals = 0): Promise<void> {
   const { readLimit } = c.get('isolate').config
   if (readLimit === null || (await isAuthorized(c))) return

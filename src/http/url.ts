@@ -76,8 +76,7 @@ export function rememberedQueries<Shape extends v.ObjectEntries>(shape: () => Sh
 
 /**
  * Reads a query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors. @throws {Problem} 400 or 422
- * @param shape makes the schemas, of strings or lists of strings; always the same function for a path
- * @param ignoresUnknown for images: `?v=2` gets past a cache
+ * @param shape always the same function for a path @param ignoresUnknown for images: `?v=2` gets past a cache
  */
 export function readQuery<Shape extends v.ObjectEntries>(url: string, shape: () => Shape, ignoresUnknown = false) {
   const begin = url.indexOf('?')

@@ -4,10 +4,7 @@ import { asksForPart } from '../visits/download.ts'
 import { isMarked } from './cookies.ts'
 import type { AppEnv } from './hono.ts'
 
-/**
- * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html
- * (Sec-Purpose), and what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
- */
+/** Browsers say in them that nobody sees the page yet: https://wicg.github.io/nav-speculation/prerendering.html, and older forms. */
 const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
 const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
 

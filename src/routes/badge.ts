@@ -195,10 +195,7 @@ function countingAnswer(description: string) {
 /** Milliseconds that an image waits for its count. go-camo gives up after 4 s (`--timeout`). */
 const MAX_WAIT_MS = 3_000
 
-/**
- * GitHub asks for `no-cache` (docs.github.com, "About anonymized URLs"), other caches for `max-age=0`. Both proxies pass the header
- * on (server.coffee of atmos/camo, `ValidRespHeaders` of cactus/go-camo). No ETag: a 304 would replace the next count.
- */
+/** GitHub asks for `no-cache`, other caches for `max-age=0`; camo and go-camo pass it on. No ETag: a 304 would hide the next count. */
 const NOT_CACHED = 'no-cache, no-store, max-age=0, must-revalidate'
 
 /** The outcome, and the count to show; `null`: unknown, so that the badge shows the last one that this isolate knows. */

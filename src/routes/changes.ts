@@ -19,9 +19,8 @@ import { invalidRequest, Problem, type ProblemCode, problemOf, READING_REFUSALS 
 import { SEND_AGAIN, takeListedReadings } from '../service/take-listed-readings.ts'
 
 /**
- * Waits for a change of counters. It is `repeated` if an earlier request with the same key made it.
+ * Waits for a change of counters, `repeated` if an earlier request with the same key made it. @throws {Problem} says whether it was made
  * @param advice what to do if the outcome of a request without a key is unknown
- * @throws {Problem} that says whether anything was changed
  */
 export async function changed<Done>(
   c: Context<AppEnv>,

@@ -24,10 +24,7 @@ const checkQuery = () => ({
   automated: v.optional(fields.choice(['0', '1']), '0'),
 })
 
-/**
- * A page with which a browser learns whether its hits count. Anybody may open it: a check says no more than a hit, and uses up the same
- * rate limit. It has no contract: it changes with the page.
- */
+/** Tells anybody whether their hits count: no more than a hit does, at the same rate limit. No contract: it changes with the page. */
 export const check = (app: HonoApp) =>
   app
     .get('/check', guarded, (c) => {
@@ -43,10 +40,7 @@ export const check = (app: HonoApp) =>
       }
     })
 
-/**
- * Whether a hit would count, in sentences for a person: the first one is the answer, the others say why, and what to do. Without a page,
- * neither origin nor key is checked. @throws {Problem | InvalidInput}
- */
+/** Whether a hit would count, and why not, in sentences. Without a page, it checks no origin and key. @throws {Problem | InvalidInput} */
 async function checkHit(c: Context<AppEnv>, { type: name, page: typed, automated }: ParametersOf<typeof checkQuery>) {
   const caller = callerOf(c)
   const type = configuredType(caller.isolate, name)

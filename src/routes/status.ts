@@ -131,9 +131,8 @@ export const metrics = endpoint<typeof readMetricsContract>(metricsRoute, async 
 type Sample = [labels: Record<string, string>, value: bigint | number]
 
 /**
- * The counts and the status in the text format of OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/). Totals are
- * gauges, because corrections lower them, and as of the last roll-up, so that they never fall back while very much is pending. Prefixes
- * have their own metric: adding up one counts nothing twice. What the status does not know has no sample.
+ * Writes OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/). Totals are gauges, because corrections lower them, and
+ * as of the last roll-up, so that they never fall back. Prefixes have their own metric: adding up one counts nothing twice.
  */
 export function metricsText(status: Status, sums: readonly Sample[]): string {
   const { version, healthy, problems, pendingSlots, behindSeconds, verification, deadBatches } = status

@@ -42,8 +42,8 @@ export interface Comparison {
 }
 
 /**
- * Finds a period and its predecessor: the fewest whole weeks earlier that are as long, so that the same days of the week are compared.
- * Months are compared with those of the year before. @throws {InvalidInput} of field `from`, `to` or `tz`
+ * Finds a period and its predecessor: the fewest whole weeks earlier that are as long, to compare the same days of the week; of months, the
+ * year before. @throws {InvalidInput} of field `from`, `to` or `tz`
  */
 export function chosenPeriod({ name, from, to, by }: AskedPeriod, timeZone: string, now: Date): ChosenPeriod {
   const zone = knownTimeZone(timeZone)

@@ -74,9 +74,8 @@ export async function countVisit(caller: Caller, received: Visit): Promise<strin
 }
 
 /**
- * The checks of `countVisit` but for `duplicate`. Counts, creates and remembers nothing, but uses up the rate limit, so that strangers can
- * cost no more with it. @throws {Problem} if the database is unavailable and there is no queue
- * @returns the value of `X-Hit`, and the type in which the visit would count: perhaps the type's `bots`
+ * The checks of `countVisit` but for `duplicate`. It changes nothing, but uses up the rate limit, so strangers can cost no more with it.
+ * @returns the value of `X-Hit`, and the type in which the visit would count: perhaps `bots` @throws {Problem}
  */
 export async function checkVisit(caller: Caller, received: Visit): Promise<{ said: string; type: CounterType }> {
   const { db, isolate } = caller

@@ -131,9 +131,8 @@ const inType = ({ recordType }: CounterType, counters: readonly CounterPlace[]):
   counters.map(({ recordId }) => ({ recordType, recordId }))
 
 /**
- * The counters with the highest counts in the period, enough for a page; to sort otherwise, up to a thousand. In a search, all whose keys
- * contain the text, in any case; of a prefix that the type lists, those that begin with it.
- * @throws {InvalidInput} if it is not valid for keys
+ * The counters with the highest counts in the period, enough for a page or, to sort otherwise, a thousand; in a search, all whose keys
+ * contain the text; of a listed prefix, those that begin with it. @throws {InvalidInput} if it is not valid for keys
  */
 export async function findListed({ caller, type, asked, period }: List): Promise<Listed> {
   const { find, period: name, sort, skip, rows } = asked

@@ -43,7 +43,6 @@ export async function countersOfKeys({ addresses }: Isolate, type: CounterType, 
 
 /**
  * The entries of a list in a body with their counters. @throws {Problem} 422 with all errors of the list
- * @param list the name of the list, for error messages
  * @param check finds another error in an entry, whose type is `undefined` if it is not configured
  */
 export async function listedCounters<Entry extends { type: string; key: string }>(

@@ -36,10 +36,7 @@ export interface Unit {
 /** Reads the history of a counter, or of all counters of a type or prefix together. */
 export type HistoryReader = (selections: readonly Selection[], between: Times) => Promise<HistoryRows>
 
-/**
- * Counts periods and what is compared of them, and reads the units, parts and adjustments of the last one, all from one snapshot. Pending
- * counts belong to now.
- */
+/** Counts periods and what of them is compared; reads units, parts and adjustments of the last one. Pending counts belong to now. */
 export async function readPeriods(read: HistoryReader, periods: readonly ChosenPeriod[], now: number) {
   const shown = periods.at(-1)!
   const possible = periods.map((period) => comparedSpans(period, now))

@@ -11,9 +11,8 @@ export const MAX_TOP = 100
 const KEPT_MS = 60_000
 
 /**
- * The counters of a type or a prefix with the highest counts in a period (`null`: all time), as of the last roll-up, highest first. With
- * a token, rankings of few rows are read each time. @param limit at most `MAX_RANKED`
- * @returns `asOf`: when a ranking was read that was kept from an earlier request @throws {TooManyKeys}
+ * The counters of a type or a prefix with the highest counts in a period (`null`: all time), as of the last roll-up. @throws {TooManyKeys}
+ * @param limit at most `MAX_RANKED` @returns `asOf`: when a ranking was read that was kept from an earlier request
  */
 export async function readTop(caller: Caller, of: KeysWithPrefix, period: Selection | null, limit: number) {
   const hoursFrom = firstHour(caller.isolate.config)

@@ -31,10 +31,7 @@ function maxAgeOf(ageMs: number): number {
   return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
 }
 
-/**
- * Reads what takes many rows. Without a token, callers share the answer for ten seconds, unless the question is `null`.
- * @returns `asOf`: when a value was read that was kept from an earlier request
- */
+/** Reads what takes many rows; without a token, shared for ten seconds. @param question `null`: few rows @returns `asOf`: if it was kept */
 export async function readKept<Value>(caller: Caller, question: Question | null, read: () => Promise<Value>) {
   if (question === null || (await caller.hasToken())) return { value: await read(), asOf: null }
   return readForAll(caller, question, KEPT_MS, read)

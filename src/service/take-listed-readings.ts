@@ -15,10 +15,7 @@ export interface ListedReading {
 /** Asks to send readings again if their outcome is unknown. */
 export const SEND_AGAIN = 'Send the same readings again: those that were taken add nothing.'
 
-/**
- * Takes readings, each by itself, range by range. After a failure, those of some ranges may have been taken.
- * @throws {Problem} 422 if a type or a key is wrong; nothing was changed @throws what `setCounts` throws
- */
+/** Takes readings, each by itself. After a failure, those of some ranges may have been taken. @throws {Problem} 422: nothing was changed */
 export async function takeListedReadings(isolate: Isolate, readings: readonly ListedReading[]) {
   const { changeDb } = isolate
   const listed = await listedCounters(isolate, 'readings', readings)

@@ -6,10 +6,7 @@ const MAX_GENERATION = 500
 /** Longer user agents are not cached: strangers send them. */
 const MAX_LENGTH = 300
 
-/**
- * Crawlers, link previews and monitors, by the names that they give themselves. For downloads, every other program is somebody's
- * tool, such as a package manager or a script. isbot lists those too, because they view no pages.
- */
+/** Crawlers, link previews, monitors. For downloads, every other program is somebody's tool; isbot lists those too: they view no pages. */
 const NAMED_BOTS = [
   /(?<! cu)bots?(?:\b|_)|crawl|spider|slurp|scrap[ey]|^google(?! |update|softwareupdate|-cloud|-http|-api)|-google\b|ia_archiver|nutch|xenu|masscan/i,
   /^(?:facebook|meta-external|whatsapp|snapchat|viber|pinterest|tumblr|slack-)|(?:link|uri|url).?preview|iframely|embedly|onebox|mastodon|-scrap\b/i,

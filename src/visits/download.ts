@@ -2,10 +2,8 @@
 const MAX_LENGTH = 500
 
 /**
- * Whether a request asks only for parts of a file without its start (a resumed download, or a later part of a split one), or for one or
- * two bytes, with which players ask for its length. A malformed header, or another unit than bytes, is ignored (RFC 9110, section
- * 14.2).
- * @param header the value of `Range`; ignored if it is longer than any client needs
+ * Whether a request asks only for parts of a file without its start, or for one or two bytes, with which players ask for its length. A
+ * malformed or overlong header, or another unit than bytes, is ignored (RFC 9110, section 14.2). @param header the value of `Range`
  */
 export function asksForPart(header = ''): boolean {
   const [, list] = (header.length <= MAX_LENGTH && /^\s*bytes\s*=(.*)$/is.exec(header)) || []
@@ -22,10 +20,9 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 export const KEY_PLACE = '{key}'
 
 /**
- * The address of a download: its key, a path, below the base of its type. A key that could lead out of the base or to another host,
- * however encoded, is refused: empty segments except the last one (a folder), `.` and `..`, backslashes, control characters.
- * @param base a URL, or a path on this host, that ends in a slash or has `{key}` after one @param key the decoded key
- * @returns a URL, or a path on this host; `null` if the key is refused
+ * The address of a download: its key, a path, below the base of its type. A key that could lead elsewhere, however encoded, is refused:
+ * empty segments except the last one (a folder), `.` and `..`, backslashes, control characters.
+ * @param base a URL, or a path on this host, that ends in a slash or has `{key}` after one @returns `null` if the key is refused
  */
 export function destinationOf(base: string, key: string): string | null {
   if (FORBIDDEN.test(key) || !key.isWellFormed()) return null

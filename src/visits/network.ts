@@ -47,10 +47,7 @@ export function isLocalHost(hostname: string): boolean {
   return hostname.replace(LOCAL_HOST, '') === ''
 }
 
-/**
- * The first bits of an IPv4 and an IPv6 address that are one visitor, one subscriber or maybe one customer. A subscriber gets at least
- * a /64, at home a /56, a company a /48 (RFC 6177, RFC 8981). An IPv4 /24 is the smallest network that is routed.
- */
+/** The first bits that are one visitor, subscriber or maybe customer: a /64, at home a /56, a company's /48 (RFC 6177, RFC 8981). */
 const WIDTHS = { visitor: [32, 64], subscriber: [32, 56], customer: [24, 48] } as const
 
 /** The network of an address: the same text for all its notations; `null` if the text is no address. */

@@ -13,9 +13,8 @@ const WIDE_SHARES = 10
 const turns = new WeakMap<RateLimit, number>()
 
 /**
- * Whether an address has exceeded its limit: that of its network, or ten times as much together with the networks beside it, which may
- * belong to one customer. Without a limit or an address, on this machine, and if the platform's rate limiting fails, it has not.
- * @param address the value of `CF-Connecting-IP`
+ * Whether an address (`CF-Connecting-IP`) exceeds its network's limit, or ten times as much with the networks beside it, perhaps of one
+ * customer. Without a limit or an address, on this machine, and if the platform's rate limiting fails, it does not.
  * @param purpose gives requests of one purpose a separate limit; ends with a space
  */
 export async function exceedsLimit(limit: RateLimit | null, address: string | null, purpose = ''): Promise<boolean> {

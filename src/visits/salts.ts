@@ -14,9 +14,8 @@ const PATIENCE_MS = 3_000
 const RETRY_MS = 5_000
 
 /**
- * The salts of days: random, and the same in all isolates. Whoever needs a salt first creates it. An isolate reads each one once.
- * While the database is unavailable, it uses the salt that it would store, so that hits are counted. If another isolate stores its
- * salt first, visitors who were counted meanwhile may count once more. Plain data, shared by an isolate's requests.
+ * The salts of days: random, and the same in all isolates. Who needs one first creates it. While the database is unavailable, an isolate
+ * uses the salt that it would store; if another stores its own first, visitors who were counted meanwhile may count once more.
  */
 export class Salts {
   readonly #db: Executor

@@ -8,8 +8,7 @@ import { DAY_SECONDS, type Salts } from './salts.ts'
 export const AGENT_CLASSES = 64
 
 /**
- * The class of a user agent, from 0 to 63: FNV-1a, and the last step of MurmurHash3, which spreads agents that differ in one letter.
- * Not cryptographic: a visitor who knows it can fill 64 classes and no more.
+ * The class of a user agent, from 0 to 63: FNV-1a, and the last step of MurmurHash3. Not cryptographic: who knows it can fill 64 classes.
  * @param seed 32 bits of the salt, so that nobody else can tell the class
  */
 export function classOf(agent: string, seed: number): number {
@@ -34,9 +33,8 @@ export interface Window {
 }
 
 /**
- * Recognizes repeated hits of a visitor without storing who the visitor is: only a hash, under the random salt of the day on which the
- * window began. Once that is deleted, nobody can find out whether somebody came. A visitor is a network and a class of user agents,
- * so nobody can be more visitors than there are classes. Plain data, shared by an isolate's requests.
+ * Recognizes repeated hits of a visitor, a network with a class of user agents, by a hash under the random salt of the day on which the
+ * window began. Once that is deleted, nobody can find out whether somebody came.
  */
 export class Visitors {
   readonly #salts: Pick<Salts, 'of'>

@@ -70,8 +70,7 @@ interface Change {
  * Makes a change: locks its counters, then looks its key up, then reads and writes. The lock is the guard, under every isolation level:
  * the COMMIT of an earlier attempt holds it until its key can be seen. An attempt that was overtaken or met a transient failure is
  * repeated, within limits; after a COMMIT of unknown outcome only with a key, which the next attempt looks up.
- * @returns `repeated` if an earlier request made the change
- * @throws {KeyReused | ChangeRefused | Overtaken} nothing was changed; `Overtaken`: every attempt was overtaken
+ * @returns `repeated` if an earlier request made the change @throws {KeyReused | ChangeRefused | Overtaken} nothing was changed
  * @throws {DatabaseFailure} with an unknown outcome if that of any attempt is unknown
  */
 export async function makeChange(
@@ -117,8 +116,7 @@ export async function makeChange(
 
 /**
  * Stores a key that is not stored yet. @throws {AlreadyApplied | KeyReused} if it is @throws {Overtaken} if its request was rolled back
- * @param isFirst whether it sends the first statement of the transaction. Then that is a read: nobody can roll back if its answer is
- *   lost, and another attempt would wait for the lock of a key
+ * @param isFirst whether it begins the transaction. Then it reads first: nobody can roll back an INSERT whose answer is lost
  */
 async function takeKey(transaction: Executor, key: ChangeKey, isFirst: boolean): Promise<void> {
   const stored = () => readContents(transaction, key.hash, key.recordId)

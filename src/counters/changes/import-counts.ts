@@ -18,12 +18,10 @@ export interface ImportRow {
 }
 
 /**
- * Adds counts from elsewhere to the totals of counters of one range: all of them or none. Dated counts go into the history, others
- * become adjustments. Every counter gets an adjustment, if only of 0: it says that days may exceed their hours.
- * @param options `id`: the hash of the idempotency key
+ * Adds counts from elsewhere to counters of one range: all or none. Those without a day become adjustments. Every counter gets an
+ * adjustment, if only of 0: it says that days may exceed their hours. @param options `id`: the hash of the idempotency key
  * @returns `repeated` if it was imported before, even with other ranges
- * @throws {ChangeRefused} the counters are in different ranges @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`; of
- *   kind `range` if a total would leave 64 bits
+ * @throws {ChangeRefused} other ranges @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`, or a total leaves 64 bits
  */
 export async function importCounts(
   db: Database,

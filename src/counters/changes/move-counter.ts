@@ -27,12 +27,9 @@ export interface MoveRequest {
 const attemptStatements = (types: number) => 7 + 2 * types
 
 /**
- * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further types,
- * which are in the same range because their record id is the same. These are added to what the target's key has. What is counted after
- * the read begins a new counter under the old key. Pending counts stay pending at the target. The history of a type changes only if
- * something is deleted.
- * @throws {ChangeRefused | KeyReused | Overtaken | DatabaseFailure} as `makeChange`; of kind `range` if a target's total would leave 64
- *   bits
+ * Deletes a counter, or moves all that it has to another one, in one transaction; also the counters of its key in further types, which have
+ * the same record id, and so the same range. What is counted after the read begins a new counter under the old key. Pending counts stay
+ * pending at the target. @throws {ChangeRefused | KeyReused | Overtaken | DatabaseFailure} as `makeChange`, or a total leaves 64 bits
  */
 export async function moveCounter(
   db: Database,

@@ -22,11 +22,9 @@ export interface Repair {
 }
 
 /**
- * Makes sums agree, in one transaction. The days of a counter are the truth for its months and hours, its total for the count: what
- * that has beyond days and adjustments is recorded as an adjustment. The counters are the truth for the days of their type, its days
- * for its months and hours. A roll-up changes both sides of each sum, so the differences stay as they were read. But two repairs of the
- * same type at once would both add the difference of the type.
- * @returns what was wrong
+ * Makes sums agree, in one transaction. Days are the truth for months and hours, the total for the count, counters for the days of their
+ * type. What a total has beyond days and adjustments becomes an adjustment. A roll-up changes both sides of each sum, so the differences
+ * stay as they were read. But two repairs of one type at once would both add its difference. @returns what was wrong
  * @throws {ChangeRefused} there is no such counter @throws {Overtaken | DatabaseFailure} as `makeChange`
  */
 export async function repairCounter(

@@ -30,10 +30,8 @@ export function isIndexed({ name }: KeysWithPrefix, period: Selection | null): b
 }
 
 /**
- * Reads the counters of a type or a prefix with the highest counts as of the last roll-up, highest first, positive ones only. Of equal
- * counts, the higher record id comes first.
- * @param of with an empty name: the whole type @param period `null`: all time
- * @throws {TooManyKeys} if more rows would be added up
+ * Reads the counters of a type or a prefix with the highest counts as of the last roll-up, positive ones only. Of equal counts, the higher
+ * record id comes first. @param period `null`: all time @throws {TooManyKeys} if too many rows would be added up
  */
 export async function readRanking(
   db: Database,

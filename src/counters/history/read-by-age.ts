@@ -11,10 +11,7 @@ export const MAX_AGE_DAYS = 365
 /** A counter by its age: its first day, and its counts from that one on. `null` if nothing was counted. */
 export type ByAge = { first: number; counts: bigint[] } | null
 
-/**
- * Reads the first days (UTC) of up to `MAX_COMPARED` distinct counters in one statement, as of the last roll-up.
- * @param now counts go up to this day
- */
+/** Reads the first days (UTC) of up to `MAX_COMPARED` distinct counters, as of the last roll-up. @param now counts go up to this day */
 export async function readByAge(db: Executor, counters: readonly CounterPlace[], now: number): Promise<ByAge[]> {
   const selects = counters.map(
     (counter, nth) => `(SELECT ${nth} AS nth, CAST(period_start AS CHAR) AS day, count

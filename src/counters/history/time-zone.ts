@@ -1,8 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../calendar.ts'
 
 /**
- * A look-up takes about 1.5 µs, so offsets are kept for both ends of a block. In between, offsets are looked up only if these
- * differ, and only around the change. Since 1970, no clocks were put forward and back again in less than a week.
+ * A look-up takes about 1.5 µs. So offsets are kept for both ends of a block, and looked up in between only if these differ. Since 1970, no
+ * clocks were put forward and back again in less than a week.
  */
 const BLOCK_MS = 4 * DAY_MS
 

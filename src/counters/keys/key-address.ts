@@ -65,10 +65,7 @@ export function spellingOf(key: string, spellings: readonly Spelling[]): string 
   return spelled
 }
 
-/**
- * The escapes of one character in UTF-8: a byte below 128, or a leading byte and its continuation bytes. Digits that are not
- * hexadecimal make `decodeURIComponent` throw. Behind a stray `%`, a decoded digit would make another escape.
- */
+/** The escapes of one character in UTF-8, as far as a pattern can tell. Behind a stray `%`, a decoded digit would make another escape. */
 const ESCAPED_CHARACTER = /(?<!%\w?)%[0-7]\w|%[cd]\w%[89ab]\w|%e\w(?:%[89ab]\w){2}|%f\w(?:%[89ab]\w){3}/gi
 
 /** Characters that would change the meaning of the path, or of its query, or that nobody could see. */
@@ -85,11 +82,10 @@ const SPELLED = /[%;]|[\u0300-\uffff]/
 export const withoutSession = (path: string) => (path.includes(';') ? path.replace(SESSION_ID, '') : path)
 
 /**
- * The key of a page: its path as people read it, in Unicode's composed form (NFC), without session ids. Escapes are decoded if
- * they are valid UTF-8 and do not stand for `/`, `?`, `#`, `%` or a control character; in a query, for `&`, `=` or `+` instead of
- * the first two. Those that remain have capital digits. So `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page. The key of a key
- * is the same key. For paths of URLs and log lines, and what pages send; not for keys that a program names.
- * @param path the path of a URL, such as `location.pathname`, perhaps with its query
+ * The key of a page: its path as people read it, in Unicode's composed form (NFC), without session ids. Escapes are decoded if they are
+ * valid UTF-8 and do not stand for `/`, `?`, `#`, `%` or a control character; in a query, for `&`, `=` or `+` instead of the first two.
+ * Those that remain have capital digits. So `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page. The key of a key is the same key.
+ * @param path that of a URL or a log line, or what a page sends, perhaps with its query; not a key that a program names
  */
 export function pageKey(path: string): string {
   // Each hit asks, and most paths have nothing of it.

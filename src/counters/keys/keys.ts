@@ -29,10 +29,7 @@ export interface KeysOptions {
   deadlineMs: number
 }
 
-/**
- * Ensures that a counter has a name before it counts, and decides which new keys public requests may create. An isolate remembers
- * names, so a key costs it one shared statement in ten minutes. Plain data, bounded, shared by an isolate's requests.
- */
+/** Names counters before they count, and decides which new keys public requests may create. An isolate believes a name for ten minutes. */
 export class Keys {
   readonly #options: KeysOptions
   readonly #budgets: NewKeyBudgets
@@ -67,7 +64,6 @@ export class Keys {
 
   /**
    * Ensures names for a request with a token. If the database is unavailable, that is left to the queue's consumer (`areNamed`).
-   * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
    * @throws {DatabaseFailure | Overloaded} nothing was counted
    */
   async ensure(counters: readonly CounterAddress[], waitUntil: WaitUntil): Promise<void> {

@@ -51,10 +51,7 @@ export async function ensureNames(db: Database, counters: readonly CounterAddres
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
 }
 
-/**
- * Deletes the names that were marked more than an hour ago and whose counters do not count. If one counts after all, because an isolate
- * still believed in its name, the mark is removed. None begins to count in between: counting ensures the name first.
- */
+/** Deletes the names that were marked more than an hour ago. If one counts after all, because an isolate believed in it, the mark goes. */
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(
     `SELECT record_type, record_id, count <> 0 OR ${PENDING_SQL} AS counts

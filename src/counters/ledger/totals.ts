@@ -50,9 +50,8 @@ export function checkTotals(totals: readonly bigint[]): void {
 }
 
 /**
- * Locks the rows of counters and returns them by `counterId`, or fails at once: a statement that exceeds its deadline leaves a
- * transaction behind that holds its locks as long as the server allows (20 s on PlanetScale).
- * @param counters known to have rows: looking for a row that does not exist would lock a gap, where new counters are inserted
+ * Locks the rows of counters and returns them by `counterId`, or fails at once: a statement that exceeds its deadline leaves a transaction
+ * behind, with its locks, for up to 20 s. @param counters with rows: looking for others would lock a gap, where new counters are inserted
  * @throws {Overtaken} if another transaction holds any of the locks, or has deleted a row
  */
 export async function lockCounters(
@@ -83,9 +82,8 @@ export async function lockCounters(
 }
 
 /**
- * Adds to totals, and increments their versions. Makes rows that do not exist.
- * @param changes in primary key order, each counter once @param run the time of a roll-up, if the changes are one
- * @throws {Overtaken} if any version is not the one that was read, or a row exists that did not; the transaction must be rolled back
+ * Adds to totals, and increments their versions. Makes rows that do not exist. @param run the time of a roll-up, if the changes are one
+ * @param changes in primary key order, each counter once @throws {Overtaken} a row or its version is not as it was read: roll back
  */
 export async function addToTotals(
   transaction: Executor,

@@ -37,10 +37,9 @@ const PENDING = 'slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND'
 const NAME = `(SELECT name FROM counters AS n WHERE ${sameCounterSql('n', 'slotted_counters')})`
 
 /**
- * Reads counters, or their days, in the order of record ids. Pending counts belong to the current day. The part of a total that
- * is in no day becomes a row without a day. The rows of a counter are from one snapshot, so they add up to its count: pages of days
- * end between counters. The first statement finds the end of the page, the second reads up to it: vtgate sends it whole to each
- * shard, which it would not do with a LIMIT in each part.
+ * Reads counters, or their days, in the order of record ids. Pending counts belong to the current day. The part of a total that is in no
+ * day becomes a row without a day. The rows of a counter are from one snapshot: pages of days end between counters. The first statement
+ * finds the end of the page, the second reads up to it: with a LIMIT in each part, vtgate would not send it whole to each shard.
  */
 export async function exportCounts(db: Executor, options: ExportOptions): Promise<ExportPage> {
   const { recordType, after, limit, by, now } = options

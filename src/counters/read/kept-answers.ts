@@ -24,10 +24,7 @@ interface AnswerOptions<Value> {
   waitUntil: WaitUntil
 }
 
-/**
- * Shares answers among an isolate's requests under the rules of `SharedWork`: those that arrive while a question is being asked,
- * or for some time after that, get the same answer. Another request takes over a reading that falls silent.
- */
+/** Shares answers under the rules of `SharedWork`: who asks while a question is being asked, or some time later, gets the same answer. */
 export class KeptAnswers {
   readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
   readonly #maxReadingMs: number
@@ -41,7 +38,6 @@ export class KeptAnswers {
 
   /**
    * The answer to a question: a kept one, the one that another request is reading, or a new one.
-   * @param asked equal for equal answers only
    * @returns `askedAt`: when its reading began, in milliseconds since 1970; `isKept`: that was before the call
    * @throws what `read` throws, in all requests that wait for it
    */

@@ -20,10 +20,7 @@ export function recentDays(period: RecentPeriod, now: Date): Selection {
   return selectionOf({ from: firstDay, to: nextDay, firstDay, nextDay })
 }
 
-/**
- * A number adds total and pending slots of counters with at most so many, from one snapshot, so that a roll-up is seen whole or
- * not at all. Of all others, and with `rolled`, it is the totals only.
- */
+/** A number adds total and pending slots, of counters with at most so many, from one snapshot. All else is the totals only. */
 export type Consistency = number | 'rolled'
 
 export interface Reading {

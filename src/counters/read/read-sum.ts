@@ -36,9 +36,8 @@ export interface Sum extends Reading {
 }
 
 /**
- * Reads the sum of a type, or of keys that `checkKeys` has checked: total, history and what is pending. It is read from one snapshot of
- * each shard, so a roll-up is seen whole or not at all: as a part of the statement names no record id, vtgate sends all of it to each
- * shard.
+ * Reads the sum of a type, or of keys that `checkKeys` has checked, from one snapshot of each shard, so a roll-up is seen whole or not at
+ * all: as a part of the statement names no record id, vtgate sends all of it to each shard.
  */
 export async function readSum(db: Executor, of: SummedKeys, asked: AskedSum, ranges: number): Promise<Sum> {
   const { keys = [] } = asked

@@ -68,10 +68,8 @@ export class Reads {
   }
 
   /**
-   * Reads the totals of at most `MAX_READ` counters, from the cache where they are fresh enough. Changes by another isolate show when
-   * the cached total expires.
-   * @param fresh whether to bypass the cache
-   * @returns `ageMs`: the age of the oldest one
+   * Reads the totals of at most `MAX_READ` counters, from the cache where they are fresh enough. It misses changes by other isolates.
+   * @param fresh whether to bypass the cache @returns `ageMs`: the age of the oldest one
    */
   async totals(
     counters: readonly CounterAddress[],

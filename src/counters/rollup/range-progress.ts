@@ -34,9 +34,9 @@ interface Position {
 const PAST_ALL_SLOTS = 2n ** 64n - 1n
 
 /**
- * The roll-up of one range in one run. It goes round by round through all counters, and a counter gets at most one page in a round,
- * so that a flooded one holds up no other. Pages are read one after the other, and moved in lanes, several at once. If one could
- * not be moved, the reading goes back to its beginning once all lanes are idle. What other lanes moved is no longer pending.
+ * The roll-up of one range in one run, round by round: a counter gets at most one page in a round, so that a flooded one holds up no other.
+ * Pages are read one after the other and moved in lanes. If one could not be moved, reading goes back to its beginning once all lanes are
+ * idle. What other lanes moved is no longer pending.
  */
 export class RangeProgress {
   readonly start: bigint

@@ -33,10 +33,9 @@ export interface RollUpPage {
 const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counters AS t WHERE ${sameCounterSql('t', 's')})`
 
 /**
- * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If the last counter does
- * not fit, it is left to the next page, unless it is the only one: in one piece, a counter costs only one change of its total.
- * @param position `range`: its number; `after`: the last slot of the previous page
- * @param limit the most slots in the page
+ * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If the last counter does not fit,
+ * it is left to the next page, unless it is the only one: in one piece, it costs only one change of its total.
+ * @param position `range`: its number; `after`: the last slot of the previous page @param limit the most slots in the page
  */
 export async function readRollUpPage(
   db: Database,
@@ -95,12 +94,10 @@ const isOf = (counter: CounterSnapshot, slot: Cursor) =>
   counter.recordId === slot.recordId && counter.recordType === slot.recordType
 
 /**
- * Moves the counts of a page from the slots into the totals and the history, in one zero-sum transaction: exactly what was read,
- * whatever the slots hold by now. If several runs read the same counts, the versions let only one of them succeed.
- * @param counters all in one range
+ * Moves what was read from the slots into the totals and the history of one range, in one zero-sum transaction, whatever the slots hold by
+ * now. If several runs read the same counts, the versions let only one of them succeed.
  * @param options `at`: the run; its hour, day and month get the counts. `rangeLane`: the lane of the range's sums
- * @throws {Overtaken} another run moved some first; nothing was changed
- * @throws {DatabaseFailure} possibly with an unknown outcome; in any case, the page can be read again
+ * @throws {Overtaken} another run moved some first; nothing was changed @throws {DatabaseFailure} the page can be read again
  */
 export async function moveRollUpPage(
   db: Database,

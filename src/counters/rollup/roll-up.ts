@@ -34,9 +34,9 @@ export interface RollUpOptions {
 }
 
 /**
- * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where this one stops.
- * Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. Ranges are rolled up side by side. Pages of a
- * range are moved one after the other, unless the database is far away: near it, several at once would occupy several of its processors.
+ * Moves pending counts into totals and history, page by page. The next run continues where this one stops. Runs may overlap, repeat, or end
+ * anywhere: each page is a zero-sum transaction. Ranges are rolled up side by side; pages of a range are, too, if the database is far away:
+ * near it, they would occupy several of its processors.
  * @returns `outcome` is `busy` if other runs hold the leases of all ranges. `left`: slots still pending, up to `MAX_COUNTED`; `null` if
  *   they were not counted. `behindSeconds`: since the last run that left nothing behind, by scheduled times; `null` if there was none
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved

@@ -60,9 +60,8 @@ interface Page {
 }
 
 /**
- * Checks one page: whether the tables agree with each other (`Mismatch.what`). Each comparison is one statement, so it reads from
- * one snapshot: concurrent changes are seen whole or not at all. Even so, a mismatch is reported only if a second reading has it
- * too. Pending slots would be on both sides of every sum, so they are not read.
+ * Checks one page: whether the tables agree (`Mismatch.what`). Each comparison is one statement, and so sees changes whole or not at all. A
+ * mismatch is reported only if a second reading has it too. Pending slots would be on both sides of every sum.
  * @param from a position @param limit the most counters @param firstDay the first day whose hours are checked
  * @returns the mismatches with the keys of their counters, and the position of the next page; `null` after the last one
  */
@@ -250,9 +249,8 @@ const MAX_ROUND_MS = 14 * DAY_MS
 const MAX_FOUND = 10
 
 /**
- * Continues the day's check of all sums (in UTC), page by page, within its budgets. The round ends with its last page or the first
- * mismatch. Runs may overlap: of those that continue at one position, one is recorded.
- * @param options `at`: the scheduled time of the run; `limit`: the counters of a page
+ * Continues the day's check of all sums (in UTC), within its budgets. The round ends with its last page or the first mismatch. Of runs that
+ * continue at one position, one is recorded. @param options `at`: the scheduled time of the run; `limit`: the counters of a page
  * @returns what this run checked; `null`: today's round is over
  */
 export async function continueRound(

@@ -84,10 +84,7 @@ export async function enqueue(
 /** How long the shortest duration is kept at least. At most twice as long while others follow. */
 const WINDOW_MS = 5_000
 
-/**
- * The shortest duration measured lately: how long the work takes if it never waits in line. So does BBR estimate the propagation
- * time: Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14 (5), 2016.
- */
+/** The shortest duration measured lately: how long the work takes if it never waits in line. As in BBR (ACM Queue 14 (5), 2016). */
 export class ShortestDuration {
   #since = 0
   #current = Number.POSITIVE_INFINITY
@@ -114,9 +111,8 @@ export class ShortestDuration {
 const MAX_FREE = 64
 
 /**
- * The slots that one isolate writes to. A slot belongs to one batch from its first sending until its outcome is known: it stores
- * only the id of the last batch applied to it, so it could not recognize an earlier one that is sent again. The slot released last
- * is leased first: fewer slots per counter make reading cheaper. Plain data, shared by an isolate's requests.
+ * The slots that one isolate writes to. A slot belongs to one batch until its outcome is known: it stores only the id of the last batch
+ * applied to it, so it could not recognize an earlier one. The slot released last is leased first: fewer slots make reading cheaper.
  */
 export class SlotPool {
   readonly #free: bigint[] = []

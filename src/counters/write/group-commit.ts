@@ -51,10 +51,9 @@ interface Leader {
 }
 
 /**
- * Merges the increments of an isolate's requests into few statements (group commit). Those that arrive during a flush are part of the
- * next one. A request is answered once its flush is committed. The first request that finds a place leads: it flushes within its own
- * `waitUntil` until nothing waits or its turn is over. If it falls silent, another one takes over (`SharedWork`). The same batch may
- * then be sent twice, which is safe.
+ * Merges the increments of an isolate's requests into few statements (group commit). Those that arrive during a flush are part of the next
+ * one. A request is answered once its flush is committed. The first request that finds a place leads: it flushes within its own
+ * `waitUntil` until nothing waits or its turn is over. If it falls silent, another takes over (`SharedWork`) and may send the batch again.
  */
 export class GroupCommit {
   readonly #context: FlushContext
@@ -76,9 +75,8 @@ export class GroupCommit {
   }
 
   /**
-   * Adds increments to their counters: all of them or none. Settles when it is known which.
+   * Adds increments to their counters: all or none. @throws {Overloaded} too many requests wait; nothing was counted
    * @throws {DatabaseFailure} if neither database nor queue accepted them; `applied`: `no` if certainly nothing was counted
-   * @throws {Overloaded} if too many requests wait; nothing was counted
    */
   async count(
     increments: readonly Increment[],
@@ -305,9 +303,8 @@ export class CommitByRange {
   }
 
   /**
-   * As `GroupCommit.count`. Settles when every range has answered.
+   * As `GroupCommit.count`. Settles when every range has answered. @throws {Overloaded} nothing was counted
    * @throws {DatabaseFailure} if any range failed; `applied` is `no` only if certainly nothing was counted in any range
-   * @throws {Overloaded} if too many requests wait; nothing was counted
    */
   async count(increments: readonly Increment[], options: CountOptions): Promise<'counted' | 'queued'> {
     const ranges = Map.groupBy(increments, ({ counter }) => rangeOf(counter.recordId, this.commits.length))

@@ -95,10 +95,7 @@ export class IncrementGroup {
     return this.tickets.flatMap(({ increments }) => increments.map(({ counter }) => counter))
   }
 
-  /**
-   * Seals the group, once, and returns its batch, to which the slot belongs from now on.
-   * @param classicSlots N by record type, for types with `slots = N`; their increments go to a random slot below N
-   */
+  /** Seals the group, once; the slot belongs to its batch from now on. @param classicSlots N by record type, for types with `slots = N` */
   seal(slot: bigint, classicSlots: ReadonlyMap<number, number>): Batch {
     this.slot = slot
     const id = random63()

@@ -54,10 +54,9 @@ const message = object({
 type MessageRow = v.InferInput<typeof message>['rows'][number]
 
 /**
- * Puts a batch into a Cloudflare Queue; resolves when all of it is there. It may become several messages, because rows are recognized one
- * by one. Rows of one key, also of different types, share a message if they fit: a hit counts its view and its page's visitor, or neither.
- * @param counters those of the batch, for their names @param facts when the oldest increment was counted, whether the database may have
- *   applied the batch, and how long rows are then kept
+ * Puts a batch into a Cloudflare Queue. It may become several messages, because rows are recognized one by one. Rows of one key share a
+ * message if they fit: a hit counts its view and its page's visitor, or neither. @param counters those of the batch, for their names
+ * @param facts when the oldest increment was counted, whether the batch may have been applied, and how long rows are then kept
  */
 export async function sendToQueue(
   queue: QueueProducer,
@@ -130,10 +129,7 @@ export function readMessage(body: unknown) {
   return { since: new Date(since), applied, kept, batch, named }
 }
 
-/**
- * Seconds before a message is delivered again: after the first attempt, the factor for each further one, and the longest. After
- * an outage of a minute, everything is counted within half a minute. 100 attempts, the most of a queue, last a day.
- */
+/** Seconds before a message comes again, the factor for each further time, and the most. 100 attempts, a queue's limit, last a day. */
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 1.5
 const MAX_DELAY_SECONDS = 20 * 60
