@@ -25,9 +25,6 @@ const CHANGE_DEADLINE_MS = 10_000
 /** The time-out of a statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
-/** Counts in one generation of `shownCounts`; it holds two. */
-const MAX_SHOWN_COUNTS = 1_000
-
 type Settings = ReturnType<typeof readConfig>
 
 /** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
@@ -110,7 +107,7 @@ function makeIsolate(settings: Settings) {
     tokenAttempts: new TokenAttempts(),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     /** The counts that counting badges showed last, by counter and period. */
-    shownCounts: new BoundedMap<bigint>(MAX_SHOWN_COUNTS),
+    shownCounts: new BoundedMap<bigint>(1_000),
   }
 }
 

@@ -67,15 +67,12 @@ const FORM = new RegExp(`^${PREFIX}[\\w-]{43}$`)
 /** The minimum length of `API_TOKEN`, except on localhost. */
 const MIN_LENGTH = 16
 
-/** Accepted tokens in one generation of the cache; it holds two generations. */
-const MAX_GENERATION = 500
-
 /** The tokens that a Worker accepts. */
 export class TokenList {
   readonly #settings: { apiToken: string | null; tokens: readonly Token[] }
   #owner: Token | undefined
   /** Valid tokens only, so that strangers cannot fill it. */
-  readonly #accepted = new BoundedMap<Token>(MAX_GENERATION)
+  readonly #accepted = new BoundedMap<Token>(500)
 
   constructor(settings: { apiToken: string | null; tokens: readonly Token[] }) {
     this.#settings = settings

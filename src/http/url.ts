@@ -57,14 +57,12 @@ export function decodeKey(raw: string): string {
   }
 }
 
-/** URLs in one generation of the cache; it holds two. */
-const MAX_GENERATION = 500
 /** Characters of the longest URL that is cached. */
 const MAX_LENGTH = 512
 
 /** `readQuery` with a cache, for paths with few different query strings. It saves a tenth of the cost of a hit. */
 export function rememberedQueries<Shape extends v.ObjectEntries>(shape: () => Shape, ignoresUnknown = false) {
-  const read = new BoundedMap<Readonly<ReturnType<typeof readQuery<Shape>>>>(MAX_GENERATION)
+  const read = new BoundedMap<Readonly<ReturnType<typeof readQuery<Shape>>>>(500)
   return (url: string) => {
     const known = read.get(url)
     if (known !== undefined) return known

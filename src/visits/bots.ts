@@ -1,8 +1,6 @@
 import { isbot } from 'isbot'
 import { BoundedMap } from '../bounded-map.ts'
 
-/** User agents in one generation of the cache; it holds two. */
-const MAX_GENERATION = 500
 /** Longer user agents are not cached: strangers send them. */
 const MAX_LENGTH = 300
 
@@ -23,7 +21,7 @@ export type Purpose = 'page' | 'download' | 'image'
 /** Recognizes bots. Plain data, shared. */
 export class Bots {
   /** What isbot says, because a few browsers send nearly all requests. */
-  readonly #known = new BoundedMap<boolean>(MAX_GENERATION)
+  readonly #known = new BoundedMap<boolean>(500)
 
   /** Whether a user agent is a bot. An empty one is not, because nothing identifies it. */
   has(agent: string, purpose: Purpose = 'page'): boolean {

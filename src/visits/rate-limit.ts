@@ -36,12 +36,10 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
 
 /** Attempts at tokens that a network has in a minute, in one isolate. */
 export const MAX_TOKEN_ATTEMPTS = 20
-/** Networks and minutes in one generation; it holds two. */
-const MAX_GENERATION = 5_000
 
 /** Counts attempts by network and minute of the clock, without a rate limit of the platform. Plain data. */
 export class TokenAttempts {
-  readonly #counts = new BoundedMap<number>(MAX_GENERATION)
+  readonly #counts = new BoundedMap<number>(5_000)
 
   /** Takes an attempt before its outcome is known, as others may be in flight. Whether there is none left. */
   isExceeded(network: string, now: number): boolean {
@@ -54,13 +52,11 @@ export class TokenAttempts {
 
 /** How long a key that one request may create is allowed to all others. */
 const ALLOWED_MS = 60_000
-/** Keys in one generation of the map; it holds two. */
-const MAX_ALLOWED = 10_000
 
 /** Keeps a network from using up the budget of new keys, which all networks share. Plain data, bounded. */
 export class NewKeyAllowance {
   readonly #limit: RateLimit | null
-  readonly #allowed = new BoundedMap<number>(MAX_ALLOWED)
+  readonly #allowed = new BoundedMap<number>(10_000)
 
   /** @param limit the platform's; `null`: every network may create every key */
   constructor(limit: RateLimit | null) {

@@ -19,9 +19,6 @@ export function classOf(agent: string, seed: number): number {
   return (hash ^ (hash >>> 16)) & (AGENT_CLASSES - 1)
 }
 
-/** Visits in one generation of the cache; it holds two. */
-const MAX_GENERATION = 10_000
-
 /** The window in which a visitor counts once. */
 export interface Window {
   /** Windows begin at multiples of it since 1970 UTC. */
@@ -38,7 +35,7 @@ export interface Window {
  */
 export class Visitors {
   readonly #salts: Pick<Salts, 'of'>
-  readonly #counted = new BoundedMap<true>(MAX_GENERATION)
+  readonly #counted = new BoundedMap<true>(10_000)
 
   constructor(salts: Pick<Salts, 'of'>) {
     this.#salts = salts

@@ -13,9 +13,6 @@ export const MAX_POINTS = 2_000
 /** Periods in a response if the request has no `from`. */
 export const DEFAULT_POINTS = { hour: 24, day: 30, week: 12, month: 12 } as const
 
-/** Time zones in one generation of the cache; it holds two. */
-const MAX_ZONES = 16
-
 /** The years 1970 to 2100 in every time zone. */
 const EARLIEST = Date.UTC(1969, 11, 31)
 const LATEST = Date.UTC(2101, 0, 2)
@@ -75,7 +72,7 @@ export function rangeBetween(by: HistoryUnit, zone: TimeZone, begin: number | un
 const TOO_MANY = `must leave at most ${MAX_POINTS} periods up to "to": choose a later one, or longer periods`
 
 /** By the requested name. Creating one takes about a millisecond, and it caches its look-ups. */
-const zones = new BoundedMap<TimeZone>(MAX_ZONES)
+const zones = new BoundedMap<TimeZone>(16)
 
 /** @throws {InvalidInput} if there is no such time zone */
 export function knownTimeZone(name: string): TimeZone {

@@ -107,14 +107,12 @@ function decoded(text: string, kept: RegExp): string {
   return read.normalize()
 }
 
-/** In one generation of the cache; it holds two. */
-const MAX_GENERATION = 10_000
 /** Longer keys are hashed each time, so that the cache takes up a few megabytes at most. */
 const MAX_KEY_LENGTH = 200
 
 /** Caches addresses: hashing takes longer than anything else about a hit. Plain data, bounded, shared by requests. */
 export class AddressCache {
-  readonly #addresses = new BoundedMap<CounterAddress>(MAX_GENERATION)
+  readonly #addresses = new BoundedMap<CounterAddress>(10_000)
 
   cached(type: KeyedType, key: string): CounterAddress | undefined {
     return this.#addresses.get(`${type.recordType} ${key}`)

@@ -13,12 +13,6 @@ export interface ExportRow {
   day: string | null
 }
 
-export interface ExportPage {
-  rows: readonly ExportRow[]
-  /** The record id before the next page; `null` after the last page. */
-  next: bigint | null
-}
-
 interface ExportOptions {
   recordType: number
   /** The record id before the page; `null` for the first page. */
@@ -40,8 +34,9 @@ const NAME = `(SELECT name FROM counters AS n WHERE ${sameCounterSql('n', 'slott
  * Reads counters, or their days, in the order of record ids. Pending counts belong to the current day. The part of a total that is in no
  * day becomes a row without a day. The rows of a counter are from one snapshot: pages of days end between counters. The first statement
  * finds the end of the page, the second reads up to it: with a LIMIT in each part, vtgate would not send it whole to each shard.
+ * @returns `next`: the record id before the next page; `null` after the last one
  */
-export async function exportCounts(db: Executor, options: ExportOptions): Promise<ExportPage> {
+export async function exportCounts(db: Executor, options: ExportOptions) {
   const { recordType, after, limit, by, now } = options
   const first = after === null ? 0n : after + 1n
   if (first > LARGEST_ID) return { rows: [], next: null }

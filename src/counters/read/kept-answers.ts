@@ -2,8 +2,6 @@ import { BoundedMap } from '../../bounded-map.ts'
 import { TooManyKeys } from '../keys/prefix.ts'
 import { pause, SharedWork, type WaitUntil } from '../shared-work-state.ts'
 
-/** Answers in one generation; two are kept. The largest, histories of 2,000 periods, take about 100 kB. */
-const MAX_GENERATION = 50
 const MAX_PATIENCE_MS = 100
 
 /** An answer, or the reading of it. Plain data that belongs to no request. */
@@ -26,7 +24,8 @@ interface AnswerOptions<Value> {
 
 /** Shares answers under the rules of `SharedWork`: who asks while a question is being asked, or some time later, gets the same answer. */
 export class KeptAnswers {
-  readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
+  /** The largest, histories of 2,000 periods, take about 100 kB. */
+  readonly #answers = new BoundedMap<Answer>(50)
   readonly #maxReadingMs: number
   readonly #work: SharedWork
 

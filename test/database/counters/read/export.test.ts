@@ -5,7 +5,7 @@ import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey } from '../../../../src/counters/keys/key-address.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { rowsByRange } from '../../../../src/counters/ranges.ts'
-import { type ExportPage, type ExportRow, exportCounts } from '../../../../src/counters/read/export.ts'
+import { type ExportRow, exportCounts } from '../../../../src/counters/read/export.ts'
 import { leastRollUpStatements } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { countAll, countOf, rollUpAt, setCounter } from '../../../harness/moves.ts'
@@ -49,6 +49,8 @@ beforeAll(async () => {
     expected.set(counter.recordId, await countOf(db, counter))
   }
 })
+
+type ExportPage = Awaited<ReturnType<typeof exportCounts>>
 
 async function all(read: (after: bigint | null) => Promise<ExportPage>): Promise<ExportRow[]> {
   const rows: ExportRow[] = []
