@@ -4,7 +4,6 @@ import type { Increment } from './counters/write/increment-group.ts'
 import { isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import * as fields from './openapi/fields.ts'
-import { type ProblemReport, reportOf } from './openapi/problems.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
 import { addToCounters } from './service/count-visit.ts'
@@ -17,7 +16,7 @@ import {
   spelledPrefix,
   typeNamed,
 } from './service/named-counters.ts'
-import { invalidRequest, problemOf } from './service/problem.ts'
+import { invalidRequest, type ProblemReport, problemOf, reportOf } from './service/problem.ts'
 import { counterAnswer, countersAnswer, totalAnswer } from './service/read.ts'
 import { type ListedReading, SEND_AGAIN, takeListedReadings } from './service/take-listed-readings.ts'
 

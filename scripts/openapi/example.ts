@@ -1,8 +1,8 @@
 import type * as v from 'valibot'
 import type { HeaderName, Operation } from '../../src/openapi/contract.ts'
-import { reportOf } from '../../src/openapi/problems.ts'
 import type { FieldError } from '../../src/schemas.ts'
 import type { ProblemCode } from '../../src/service/problem.ts'
+import { reportOf } from '../../src/service/problem.ts'
 import type { RouteContract } from './route-contracts.ts'
 
 /** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { described, type Operation, whole } from '../../src/openapi/contract.ts'
-import { COUNTING } from '../../src/openapi/problems.ts'
+import { COUNTING, described, type Operation, whole } from '../../src/openapi/contract.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problem.ts'
 
 /** Problems of any request. */

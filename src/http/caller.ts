@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { within } from '../counters/shared-work-state.ts'
 import type { Caller } from '../service/caller.ts'
 import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './hono.ts'
@@ -15,21 +16,15 @@ export function callerOf(c: Context<AppEnv>): Caller {
   }
 }
 
-/** Waits for a count, but not for long: then the answer is `late`. Counting continues after that. */
-export async function withinTime<Counted>(
+/** Waits for a count, which never fails, but not for long: then the answer is `late`. Counting continues after that. */
+export function withinTime<Counted>(
   c: Context<AppEnv>,
   counting: Promise<Counted>,
   milliseconds: number,
   late: Counted,
 ): Promise<Counted> {
   c.executionCtx.waitUntil(counting)
-  const { promise: over, resolve } = Promise.withResolvers<Counted>()
-  const timer = setTimeout(resolve, milliseconds, late)
-  try {
-    return await Promise.race([counting, over])
-  } finally {
-    clearTimeout(timer)
-  }
+  return within(milliseconds, counting).catch(() => late)
 }
 
 /** Continues work whose client hangs up: it must not leave a transaction open, with its locks. */

@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { log } from '../log.ts'
-import { reportOf } from '../openapi/problems.ts'
-import { PROBLEMS, Problem, type ProblemCode, problemOf } from '../service/problem.ts'
+import { PROBLEMS, Problem, type ProblemCode, problemOf, reportOf } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
 
 /** A problem whose answer has further headers. */

@@ -134,3 +134,16 @@ export type AnswerOf<O extends Operation> = {
     ? Response & TypedResponse<v.InferOutput<Schema>, Status & (200 | 202 | 503), 'json'>
     : Response
 }[keyof O['answers']]
+
+/** Problems of requests that read or write. */
+export const DATABASE: ProblemCode[] = ['database_unavailable', 'database_not_ready', 'too_few_ranges']
+export const READING: ProblemCode[] = [...DATABASE, 'overloaded']
+export const COUNTING: ProblemCode[] = [...DATABASE, 'count_out_of_range', 'overloaded', 'outcome_unknown']
+/** Problems of requests that set counters or import counts. */
+export const ADJUSTING: ProblemCode[] = [
+  ...DATABASE,
+  'count_out_of_range',
+  'idempotency_key_reused',
+  'overtaken',
+  'outcome_unknown',
+]

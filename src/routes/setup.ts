@@ -8,8 +8,7 @@ import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
-import { described, ok, operation, route } from '../openapi/contract.ts'
-import { DATABASE } from '../openapi/problems.ts'
+import { DATABASE, described, ok, operation, route } from '../openapi/contract.ts'
 import { Problem } from '../service/problem.ts'
 
 const names = (description: string) => described(v.array(v.string()), description)

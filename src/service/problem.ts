@@ -70,6 +70,21 @@ export class Problem extends Error {
   }
 }
 
+/** What clients and callers are told of a problem. */
+export function reportOf({ code, detail, errors = [] }: Pick<Problem, 'code' | 'detail'> & Partial<Problem>) {
+  const { title, status } = PROBLEMS[code]
+  return {
+    type: `urn:slotted-counter:problem:${code}`,
+    title: title as string,
+    status: status as number,
+    code,
+    detail,
+    ...(errors.length > 0 && { errors }),
+  }
+}
+
+export type ProblemReport = ReturnType<typeof reportOf>
+
 /** The most errors in a response, so that it is not much longer than the request. */
 const MAX_ERRORS = 20
 
