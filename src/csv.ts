@@ -1,6 +1,6 @@
 type Cell = string | number | bigint | null
 
-/** Puts an apostrophe before each formula, also before an escaped one. Some spreadsheets split cells at a semicolon, tab or bar, too. */
+/** Puts an apostrophe before each formula, also before an escaped one: strangers make keys, and cells may split at ;, tab or |. */
 export function escapeFormulas(text: string): string {
   return text.replace(/(?<=^|[;\t|])(?='*[=+\-@\t\r\n＝＋－＠])/g, "'")
 }

@@ -67,7 +67,6 @@ const FORM = new RegExp(`^${PREFIX}[\\w-]{43}$`)
 /** The minimum length of `API_TOKEN`, except on localhost. */
 const MIN_LENGTH = 16
 
-/** The tokens that a Worker accepts. */
 export class TokenList {
   readonly #settings: { apiToken: string | null; tokens: readonly Token[] }
   #owner: Token | undefined

@@ -20,7 +20,6 @@ const QUEUE = 4
 export const TASK_BUCKET = bucketOf(0n)
 export type BackgroundTask = keyof typeof TASKS
 
-/** The number of an end, as SQL. */
 const endSql = (end: End) => (end === null ? 'NULL' : ENDS.indexOf(end))
 
 /** Records how a run of a task ended. */

@@ -13,8 +13,7 @@ export async function prune(database: Database, { pageSlots, ...budgets }: RunBu
     {
       from: `FROM slotted_counters FORCE INDEX (pruning) WHERE kept_until < ${HOUR_SQL}`,
       order: ['kept_until', 'record_type', 'record_id', 'slot'],
-      // Integers, written into the statement: see applyBatch. `+ 0` keeps the optimizer from the index on kept_until, whose gaps
-      // must not be locked.
+      // Integers, written into the statement: see applyBatch. `+ 0`: the gaps of the index on kept_until must not be locked.
       deletion: (slots) => `FROM slotted_counters
         WHERE (record_type, record_id, slot) IN (${slots.map(([, ...key]) => `(${key.join(',')})`).join(',')})
         AND count = 0 AND kept_until + 0 < ${HOUR_SQL}`,
@@ -81,7 +80,6 @@ type OldRow = readonly string[]
 
 const idOf = (row: OldRow) => BigInt(row[2]!)
 
-/** One kind of old rows. */
 interface OldRows {
   /** `FROM` and `WHERE`. */
   from: string

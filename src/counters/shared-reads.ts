@@ -21,7 +21,6 @@ interface ReadGroup<Value> {
   counters: Map<string, CounterAddress>
   /** Then no request joins: the query may miss what was counted since. */
   sent: boolean
-  /** Until when its sender may be silent. */
   silentUntil: number
   expectedAt: number
   outcome: ReadonlyMap<string, Value> | DatabaseFailure | null
@@ -62,7 +61,6 @@ export class SharedReads<Value> {
 class RangeReads<Value> {
   readonly #db: Executor
   readonly #options: SharedReadsOptions<Value>
-  /** Who waits. */
   readonly work: SharedWork
   /** Groups without an outcome, oldest first. */
   readonly #groups = new Set<ReadGroup<Value>>()

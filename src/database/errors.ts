@@ -79,8 +79,7 @@ const BY_CODE: Record<string, FailureClass> = {
   UNIMPLEMENTED: REJECTED,
   PERMISSION_DENIED: CREDENTIALS,
 }
-// INVALID_ARGUMENT without a number may be transient: while tables or shards are moved, vttablet reports "disallowed due to rule"
-// or "invalid shard", and vtgate reports "No partition found".
+// INVALID_ARGUMENT without a number may be transient: while tables or shards are moved, vttablet and vtgate report it.
 const MAY_BE_TRANSIENT = /^(?:target: |No partition found)/
 
 // Then, by the class of the SQL state: cardinality, data exception, integrity constraint, and syntax or access rule (ISO/IEC 9075-2,

@@ -43,22 +43,18 @@ import {
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
 const PERIODS = ['all', ...(Object.keys(RECENT_DAYS) as RecentPeriod[])] as const
 
-const look = () => ({
+const badgeQuery = () => ({
   label: v.optional(textThat(LABEL_RULE, isBadgeText)),
   color: v.optional(parsed(parseColor, COLOR_RULE)),
   label_color: v.optional(parsed(parseColor, COLOR_RULE)),
   period: described(v.optional(fields.choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
   compact: fields.trueOrFalse(),
+  style: described(v.optional(fields.choice(BADGE_STYLES)), 'Default: `flat`.'),
 })
 
-const svgQuery = () => ({ ...look(), style: v.optional(fields.choice(BADGE_STYLES), 'flat') })
+const totalQuery = () => ({ ...badgeQuery(), prefix: fields.prefix() })
 
-const svgTotalQuery = () => ({ ...svgQuery(), prefix: fields.prefix() })
-
-type SvgQuery = ParametersOf<typeof svgQuery>
-
-const jsonQuery = () => ({ ...look(), style: v.optional(fields.choice(BADGE_STYLES)) })
-const jsonTotalQuery = () => ({ ...jsonQuery(), prefix: fields.prefix() })
+type BadgeQuery = ParametersOf<typeof badgeQuery>
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
 function jsonAnswers() {
@@ -90,21 +86,21 @@ function jsonAnswers() {
 }
 
 export const svgTotalBadgeContract = () =>
-  operation(route('get', '/badge/{type}.svg', 'anyone', { query: svgTotalQuery }), 'Images', 'badgeTotalSvg', {
+  operation(route('get', '/badge/{type}.svg', 'anyone', { query: totalQuery }), 'Images', 'badgeTotalSvg', {
     summary: 'Get the badge of a total as SVG',
     description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
     ...svgAnswers('The badge.'),
   })
 
 export const jsonTotalBadgeContract = () =>
-  operation(route('get', '/badge/{type}.json', 'anyone', { query: jsonTotalQuery }), 'Images', 'badgeTotalJson', {
+  operation(route('get', '/badge/{type}.json', 'anyone', { query: totalQuery }), 'Images', 'badgeTotalJson', {
     summary: 'Get the badge of a total for shields.io',
     description: 'The same as JSON for the endpoint badge of shields.io.',
     ...jsonAnswers(),
   })
 
 export const svgBadgeContract = () =>
-  operation(route('get', '/badge/{type}/{key}.svg', 'anyone', { query: svgQuery }), 'Images', 'badgeSvg', {
+  operation(route('get', '/badge/{type}/{key}.svg', 'anyone', { query: badgeQuery }), 'Images', 'badgeSvg', {
     summary: 'Get a badge as SVG',
     description:
       'Viewing a badge does not count. Errors are badges too: they show a message and have the matching status.',
@@ -112,7 +108,7 @@ export const svgBadgeContract = () =>
   })
 
 export const jsonBadgeContract = () =>
-  operation(route('get', '/badge/{type}/{key}.json', 'anyone', { query: jsonQuery }), 'Images', 'badgeJson', {
+  operation(route('get', '/badge/{type}/{key}.json', 'anyone', { query: badgeQuery }), 'Images', 'badgeJson', {
     summary: 'Get a badge for shields.io',
     description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
     ...jsonAnswers(),
@@ -136,11 +132,11 @@ async function countShown(
 }
 
 async function svg(c: Context<AppEnv>, subject: ImageSubject): Promise<string> {
-  const query = readQuery(c.req.url, subject.counter === null ? svgTotalQuery : svgQuery, true)
+  const query = readQuery(c.req.url, subject.counter === null ? totalQuery : badgeQuery, true)
   return drawBadge(badgeOf(subject.type, await countShown(c, subject, query), query))
 }
 
-function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
+function badgeOf(type: CounterType, count: bigint, query: BadgeQuery): Badge {
   return {
     label: query.label ?? type.unit,
     message:
@@ -148,14 +144,14 @@ function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
       (query.period === 'all' ? '' : `/${query.period}`),
     color: query.color ?? 'blue',
     labelColor: query.label_color ?? 'grey',
-    style: query.style,
+    style: query.style ?? 'flat',
   }
 }
 
 async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<object> {
-  const query = readQuery(c.req.url, subject.counter === null ? jsonTotalQuery : jsonQuery, true)
+  const query = readQuery(c.req.url, subject.counter === null ? totalQuery : badgeQuery, true)
   const count = await countShown(c, subject, query)
-  const { label, message, color } = badgeOf(subject.type, count, { ...query, style: 'flat' })
+  const { label, message, color } = badgeOf(subject.type, count, query)
   return {
     schemaVersion: 1,
     label,
@@ -169,7 +165,7 @@ async function json(c: Context<AppEnv>, subject: ImageSubject): Promise<object> 
   }
 }
 
-const countingRoute = () => route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery, tellsHit: true })
+const countingRoute = () => route('get', '/hit/{type}/{key}.svg', 'anyone', { query: badgeQuery, tellsHit: true })
 
 export const countingBadgeContract = () =>
   operation(countingRoute(), 'Counting', 'countingBadge', {
@@ -216,7 +212,7 @@ export const countingBadges = (app: HonoApp) =>
 
 async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
   if (!type.countingBadge) return refused(c, new Problem('not_found', 'counting_badge is not set'))
-  const query = readQuery(c.req.url, svgQuery, true)
+  const query = readQuery(c.req.url, badgeQuery, true)
   const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
   const { shownCounts } = c.get('isolate')
   const id = `${counterId(counter)} ${query.period}`
@@ -236,7 +232,7 @@ function refused(c: Context<AppEnv>, problem: Problem): Response {
 }
 
 /** Counts a visit, and then reads the count. Proxies send no origin, so none is needed. Never fails. */
-async function countAndRead(c: Context<AppEnv>, type: CounterType, counter: CounterAddress, query: SvgQuery) {
+async function countAndRead(c: Context<AppEnv>, type: CounterType, counter: CounterAddress, query: BadgeQuery) {
   let said: string | undefined
   let count: bigint | null = null
   try {

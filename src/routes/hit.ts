@@ -125,8 +125,7 @@ export function hit(app: HonoApp): void {
   })
 }
 
-// Responses without a body belong to no request, so they are kept by configuration, outcome and allowed origin: creating one is a
-// tenth of the cost of a hit.
+// Responses without a body belong to no request, and creating one is a tenth of the cost of a hit. By configuration, outcome and origin.
 const kept = new WeakMap<Config, { any: boolean; answers: Map<string, Response> }>()
 
 function noContent(c: Context<AppEnv>, config: Config, said: string): Response {

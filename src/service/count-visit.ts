@@ -12,7 +12,7 @@ import { problemOf } from './problem.ts'
 interface AddOptions {
   /** Slot and batch id of increments that must count once, however often they are sent. */
   key?: bigint | undefined
-  /** What the client can do if the outcome is unknown. */
+  /** For the client, if the outcome is unknown. */
   advice: string
   /** Whether the counters have names. By default, this makes sure of it. */
   named?: boolean | undefined

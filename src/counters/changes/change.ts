@@ -50,7 +50,6 @@ export async function keyOfCounter(
   return { recordId, hash, contents: asked }
 }
 
-/** What a change has locked of a counter. */
 export type Locked = (counter: CounterPlace) => LockedCounter
 
 const NO_ROW: LockedCounter = { total: 0n, version: null, rolledUpAt: null, gone: true }
@@ -150,7 +149,7 @@ export type ChangeRefusal =
   | 'history_too_large'
   | 'too_many_pending'
 
-/** A change is not made. Nothing was changed. */
+/** Nothing was changed. */
 export class ChangeRefused extends Error {
   override name = 'ChangeRefused'
   readonly reason: ChangeRefusal
@@ -164,7 +163,6 @@ export class ChangeRefused extends Error {
   }
 }
 
-/** The most pending slots that a change takes. */
 export const MAX_TAKEN_SLOTS = 50_000
 /** The pending slots of a refused change are counted up to this number. */
 const MAX_COUNTED_SLOTS = 1_000_000

@@ -17,7 +17,6 @@ export interface Repair {
   days: readonly string[]
   at: Date
   hourDays: number
-  /** Whether to change nothing. */
   dryRun: boolean
 }
 

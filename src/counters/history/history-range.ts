@@ -20,7 +20,6 @@ const LATEST = Date.UTC(2101, 0, 2)
 /** A range as a client asks for it. */
 export interface AskedRange {
   by: HistoryUnit
-  /** An IANA time zone. */
   timeZone: string
   /** ISO 8601: a date (the start of that day in the time zone), or a date and time with offset. Default: `DEFAULT_POINTS`. */
   from?: string | undefined

@@ -7,7 +7,6 @@ import { readRows } from './read-history.ts'
 import { countRows, partsSql } from './rows-sql.ts'
 import type { Selection } from './selection.ts'
 
-/** The most counters in a ranking. */
 export const MAX_RANKED = 1_000
 /** The most rows of a type that are added up, and the same for requests without a token. */
 const MAX_ROWS = 200_000

@@ -11,7 +11,6 @@ import { addCounts, type Counts, noCounts, type Selection, sumOf, type Times } f
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
 
-/** The rows of a history to read. */
 export interface AskedHistory {
   selections: readonly Selection[]
   /** Earlier hours are expired, or will be soon, and are not read. In milliseconds since 1970. */

@@ -114,7 +114,6 @@ function nextStart(unit: CalendarPeriod, at: number): number {
 const nextMonths = new Map<number, number>()
 const MAX_NEXT_MONTHS = 1_000
 
-/** The first day of the month after a date. */
 function nextMonthAfter(date: number): number {
   let next = nextMonths.get(date)
   if (next !== undefined) return next

@@ -68,8 +68,7 @@ export function hoursKept(rows: readonly { slot: unknown; batch: unknown }[], id
  */
 export async function applyBatch(db: Executor, batch: Batch, idempotencyHours: number): Promise<{ settled: boolean }> {
   if (batch.length === 0) return { settled: true }
-  // Integers, written into the statement: binding them takes the driver several times as long. The hour is by the database's clock,
-  // as in pruning.
+  // Integers, written into the statement: binding takes the driver several times as long. The hour is the database's, as in pruning.
   const values = batch.map(
     (row) =>
       `(${counterValues(row)},${row.slot},${row.count},${row.batch},FLOOR(UNIX_TIMESTAMP()/3600)+${hoursKept([row], idempotencyHours)})`,

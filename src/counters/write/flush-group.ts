@@ -19,7 +19,6 @@ export interface FlushContext {
   /** N by record type, for types with `slots = N`. All other types give every writer its own slot. */
   classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
-  /** `PRUNING.idempotency_hours`. */
   idempotencyHours: number
   queue: QueueProducer | null
 }

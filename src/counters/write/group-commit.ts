@@ -46,7 +46,6 @@ interface Leader {
   silentUntil: number
   /** It takes no further group, so another request may lead. */
   leaving: boolean
-  /** Its turn is over. */
   over: boolean
 }
 
@@ -57,7 +56,6 @@ interface Leader {
  */
 export class GroupCommit {
   readonly #context: FlushContext
-  /** Who waits. */
   readonly work: SharedWork
   readonly #shortest = new ShortestDuration()
   #open: IncrementGroup | null = null

@@ -84,7 +84,6 @@ export async function sendToQueue(
 /** More than a message has beside its rows. */
 const EMPTY_BYTES = 256
 
-/** The rows of each message, and their bytes. */
 function partsOf(batch: Batch, counters: readonly CounterAddress[]) {
   const names = new Map(counters.map((counter) => [counterId(counter), counter.name]))
   const parts: { rows: MessageRow[]; bytes: number }[] = []
@@ -148,7 +147,6 @@ export interface Delivery {
 export interface ConsumeContext {
   /** Makes one attempt at each statement: the queue retries. */
   db: Database
-  /** `PRUNING.idempotency_hours`. */
   idempotencyHours: number
   /** Accepts dead letters. `null`: the queue moves them to its own dead-letter queue after the last attempt. */
   deadLetters: QueueProducer | null
