@@ -52,11 +52,7 @@ export function counterValues({ recordType, recordId }: CounterPlace): string {
 }
 
 /** Reads columns of distinct counters, without locks. Returns the rows by `counterId`. */
-export async function readByCounter(
-  db: Executor,
-  columns: string,
-  counters: readonly CounterPlace[],
-): Promise<Map<string, Record<string, unknown>>> {
+export async function readByCounter(db: Executor, columns: string, counters: readonly CounterPlace[]) {
   const select = (list: string) =>
     `SELECT record_type, record_id, ${columns} FROM counters FORCE INDEX (PRIMARY) WHERE ${list}`
   const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))

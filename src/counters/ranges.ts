@@ -46,10 +46,7 @@ export function rangeStarts(ranges: number): bigint[] {
 }
 
 /** Splits rows by range. Keeps the order of rows. Ranges without rows are left out. */
-export function rowsByRange<Row extends { recordId: bigint }>(
-  rows: readonly Row[],
-  ranges: number,
-): Map<number, Row[]> {
+export function rowsByRange<Row extends { recordId: bigint }>(rows: readonly Row[], ranges: number) {
   return Map.groupBy(rows, ({ recordId }) => rangeOf(recordId, ranges))
 }
 

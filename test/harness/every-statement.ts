@@ -35,7 +35,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history': 'single shard',
   'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_periods': 'single shard',
   '(SELECT record_type, record_id, slot, count FROM slotted_counters': 'list',
-  'SELECT COUNT(*) AS found FROM ((SELECT 1 FROM slotted_counters': 'list',
+  'SELECT COUNT(*) AS found FROM ((SELECT 1 FROM slotted_counters': '2 × list',
   'INSERT INTO counter_adjustments … SELECT': 'list + single shard',
   'INSERT INTO counter_history … SELECT': 'list + single shard',
   'INSERT INTO counter_periods … SELECT': 'list + single shard',

@@ -72,10 +72,7 @@ interface Change {
  * @returns `repeated` if an earlier request made the change @throws {KeyReused | ChangeRefused | Overtaken} nothing was changed
  * @throws {DatabaseFailure} with an unknown outcome if that of any attempt is unknown
  */
-export async function makeChange(
-  database: Database,
-  { key, counters, statements, attempt }: Change,
-): Promise<'done' | 'repeated'> {
+export async function makeChange(database: Database, { key, counters, statements, attempt }: Change) {
   const db = countStatements(database)
   const most = statements + FRAME_STATEMENTS
   const began = Date.now()

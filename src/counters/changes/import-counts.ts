@@ -23,23 +23,19 @@ export interface ImportRow {
  * @returns `repeated` if it was imported before, even with other ranges
  * @throws {ChangeRefused} other ranges @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`, or a total leaves 64 bits
  */
-export async function importCounts(
-  db: Database,
-  rows: readonly ImportRow[],
-  { id, at }: { id: bigint; at: Date },
-): Promise<'imported' | 'repeated'> {
+export async function importCounts(db: Database, rows: readonly ImportRow[], { id, at }: { id: bigint; at: Date }) {
   const contents = await hash64(contentsOf(rows))
   const imports = sumByCounter(rows)
   const least = imports.reduce((least, { recordId }) => (recordId < least ? recordId : least), LARGEST_ID)
   const range = rangeOf(least, db.ranges)
   if (imports.some(({ recordId }) => rangeOf(recordId, db.ranges) !== range)) {
     const stored = await readContents(db, id, keyPlaces(least))
-    if (stored === contents) return 'repeated'
+    if (stored === contents) return 'repeated' as const
     throw stored === null ? new ChangeRefused('different_ranges') : new KeyReused()
   }
   const current = boundsOf(range, db.ranges).first
   const elsewhere = keyPlaces(least).filter((place) => place !== current)
-  const outcome = await makeChange(db, {
+  return makeChange(db, {
     key: { recordId: current, elsewhere, hash: id, contents },
     counters: imports,
     statements: ATTEMPT_STATEMENTS,
@@ -60,7 +56,6 @@ export async function importCounts(
       await history.send(transaction)
     },
   })
-  return outcome === 'done' ? 'imported' : 'repeated'
 }
 
 /** Where the key of an import may be stored, whatever the number of ranges was: at the start of the range of the least record id. */

@@ -31,11 +31,7 @@ const attemptStatements = (types: number) => 7 + 2 * types
  * the same record id, and so the same range. What is counted after the read begins a new counter under the old key. Pending counts stay
  * pending at the target. @throws {ChangeRefused | KeyReused | Overtaken | DatabaseFailure} as `makeChange`, or a total leaves 64 bits
  */
-export async function moveCounter(
-  db: Database,
-  source: CounterAddress,
-  request: MoveRequest,
-): Promise<'done' | 'repeated'> {
+export async function moveCounter(db: Database, source: CounterAddress, request: MoveRequest) {
   const { kind, target, also, below } = request
   const { ranges } = db
   if (target !== null && rangeOf(source.recordId, ranges) !== rangeOf(target.recordId, ranges)) {

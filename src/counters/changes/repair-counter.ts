@@ -26,11 +26,7 @@ export interface Repair {
  * stay as they were read. But two repairs of one type at once would both add its difference. @returns what was wrong
  * @throws {ChangeRefused} there is no such counter @throws {Overtaken | DatabaseFailure} as `makeChange`
  */
-export async function repairCounter(
-  db: Database,
-  counter: CounterAddress,
-  { days, at, hourDays, dryRun }: Repair,
-): Promise<Mismatch[]> {
+export async function repairCounter(db: Database, counter: CounterAddress, { days, at, hourDays, dryRun }: Repair) {
   const firstDay = await firstDayWithHours(db, at, hourDays)
   const ofType = await typeMismatches(db, counter.recordType, days, firstDay)
   let ofCounter: Mismatch[] = []

@@ -138,11 +138,7 @@ export type Counts = Record<CalendarPeriod, Map<number, bigint>>
 export const noCounts = (): Counts => ({ hour: new Map(), day: new Map(), month: new Map() })
 
 /** @param times in hours since 1970 */
-export function addCounts(
-  counts: Counts,
-  unit: string,
-  times: readonly (readonly [hour: number, count: bigint])[],
-): void {
+export function addCounts(counts: Counts, unit: string, times: readonly (readonly [hour: number, count: bigint])[]) {
   const ofUnit = counts[unit as CalendarPeriod]
   for (const [hour, count] of times) ofUnit.set(hour * HOUR_MS, (ofUnit.get(hour * HOUR_MS) ?? 0n) + count)
 }

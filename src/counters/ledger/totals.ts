@@ -85,11 +85,7 @@ export async function lockCounters(
  * Adds to totals, and increments their versions. Makes rows that do not exist. @param run the time of a roll-up, if the changes are one
  * @param changes in primary key order, each counter once @throws {Overtaken} a row or its version is not as it was read: roll back
  */
-export async function addToTotals(
-  transaction: Executor,
-  changes: readonly TotalChange[],
-  run: Date | null = null,
-): Promise<void> {
+export async function addToTotals(transaction: Executor, changes: readonly TotalChange[], run: Date | null = null) {
   // Integers and times, written into the statement: see applyBatch.
   const runAt = timeSql(run)
   const values = changes.map((change) => {

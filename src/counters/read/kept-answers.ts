@@ -40,10 +40,7 @@ export class KeptAnswers {
    * @returns `askedAt`: when its reading began, in milliseconds since 1970; `isKept`: that was before the call
    * @throws what `read` throws, in all requests that wait for it
    */
-  async answer<Value>(
-    asked: Question,
-    { keptMs, read, waitUntil }: AnswerOptions<Value>,
-  ): Promise<{ value: Value; askedAt: number; isKept: boolean }> {
+  async answer<Value>(asked: Question, { keptMs, read, waitUntil }: AnswerOptions<Value>) {
     const question = JSON.stringify(asked)
     const earlier = this.#answers.get(question)
     const isAccepted = earlier !== undefined && isFresh(earlier, keptMs)

@@ -71,10 +71,7 @@ export class Reads {
    * Reads the totals of at most `MAX_READ` counters, from the cache where they are fresh enough. It misses changes by other isolates.
    * @param fresh whether to bypass the cache @returns `ageMs`: the age of the oldest one
    */
-  async totals(
-    counters: readonly CounterAddress[],
-    { fresh, waitUntil }: { fresh: boolean; waitUntil: WaitUntil },
-  ): Promise<{ readings: Reading[]; ageMs: number }> {
+  async totals(counters: readonly CounterAddress[], { fresh, waitUntil }: { fresh: boolean; waitUntil: WaitUntil }) {
     const now = Date.now()
     const cache = this.#totals
     const cached = counters.map((counter) => {

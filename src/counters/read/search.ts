@@ -53,11 +53,7 @@ export async function findCounters(db: Executor, type: KeyedType, { after, limit
 }
 
 /** The number of counters whose keys begin with a prefix; `null` if there are more than `most`. */
-export async function countKeys(
-  db: Executor,
-  { recordType, name: prefix }: KeysWithPrefix,
-  most: number,
-): Promise<number | null> {
+export async function countKeys(db: Executor, { recordType, name: prefix }: KeysWithPrefix, most: number) {
   const { rows } = await db.execute(
     `SELECT COUNT(*) AS found FROM (SELECT 1 FROM counters AS n FORCE INDEX (name)
      WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} AND ${LISTED_SQL}

@@ -35,7 +35,7 @@ describe('A key that comes again with other contents', () => {
   it('is refused for an import, even if none of its counters had the key', async () => {
     const id = random63()
     const rows = [row(0, 1n), row(1, 2n, AT)]
-    expect(await bring(rows, id)).toBe('imported')
+    expect(await bring(rows, id)).toBe('done')
     const others = [
       [row(0, 1n)],
       [...rows, row(2, 3n)],
@@ -121,8 +121,8 @@ describe('An import', () => {
       importCounts(on(ranges), rows, { id, at: AT })
     for (const first of ranges) {
       const [whole, part] = [random63(), random63()]
-      expect(await send(rows, whole, first)).toBe('imported')
-      expect(await send(rows.slice(0, 1), part, first)).toBe('imported')
+      expect(await send(rows, whole, first)).toBe('done')
+      expect(await send(rows.slice(0, 1), part, first)).toBe('done')
       for (const then of ranges) {
         expect(await send(rows, whole, then)).toBe('repeated')
         await expect(send(rows, part, then)).rejects.toThrow(KeyReused)

@@ -138,7 +138,7 @@ describe('An import with several ranges', () => {
 
   it.skipIf(onVitess)('is repeated if it was made while they were one', async () => {
     const id = random63()
-    expect(await bring(apart, id, on(1))).toBe('imported')
+    expect(await bring(apart, id, on(1))).toBe('done')
     expect(await bring(apart, id, on(4))).toBe('repeated')
     await expect(bring([...apart, ...apart], id, on(4))).rejects.toThrow(KeyReused)
   })
