@@ -22,7 +22,7 @@ export function bucketOf(id: bigint): number {
   return BUCKETS[Number(id >> 56n)]!
 }
 
-/** An SQL condition for the rows of ids. It names their buckets, so vtgate asks only their shards. @param table an alias with a dot */
+/** An SQL condition for ids and their buckets, the only way to name ids: vtgate asks only their shards. @param table an alias with a dot */
 export function idsSql(column: 'record_id' | 'range_start', ids: bigint | readonly bigint[], table = ''): string {
   if (typeof ids === 'bigint') return `${table}${column} = ${ids} AND ${table}bucket = ${bucketOf(ids)}`
   return `${table}${column} IN (${ids.join(',')}) AND ${bucketsSql(ids, `${table}bucket`)}`

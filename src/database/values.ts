@@ -36,7 +36,7 @@ export function toDate(value: unknown): Date | null {
 
 /**
  * SQL of columns that come as one text: the driver decodes each column of each row on its own, which takes longer than splitting a text.
- * Not for a UNION of ordered parts on several shards: vtgate refuses it. @param columns without spaces; the last ones may be NULL: left out
+ * Not for a UNION of ordered parts on several shards: vtgate refuses it. @param columns without spaces in them; only the last may be NULL
  */
 export function packedSql(...columns: readonly string[]): string {
   return `CONCAT_WS(' ', ${columns.join(', ')}) AS packed`

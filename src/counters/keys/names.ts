@@ -51,7 +51,7 @@ export async function ensureNames(db: Database, counters: readonly CounterAddres
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
 }
 
-/** Deletes the names that were marked more than an hour ago. If one counts after all, because an isolate believed in it, the mark goes. */
+/** Deletes the names that were marked more than an hour ago. If one counts after all, because an isolate believed in it, it is unmarked. */
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(
     `SELECT record_type, record_id, count <> 0 OR ${PENDING_SQL} AS counts
