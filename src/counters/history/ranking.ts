@@ -14,15 +14,6 @@ export const MAX_PUBLIC_RANKED_ROWS = 20_000
 /** vtgate collects the rows of a range that are passed over, and PlanetScale refuses a statement with more than 100,000. */
 const MAX_ROWS_OF_RANGE = 50_000
 
-interface RankingOptions {
-  /** At most `MAX_RANKED`. */
-  limit: number
-  /** The most rows that are added up. Default: those of a caller with a token. */
-  maxRows?: number | undefined
-  /** As in `AskedHistory`. */
-  hoursFrom: number
-}
-
 /** Whether an index has the ranking, which then reads about as many rows as it returns: of a type, in all time, a day or a month. */
 export function isIndexed({ name }: KeysWithPrefix, period: Selection | null): boolean {
   return name === '' && (period === null || (countRows([period], 0) === 1 && period[0]!.unit !== 'hour'))
@@ -30,13 +21,15 @@ export function isIndexed({ name }: KeysWithPrefix, period: Selection | null): b
 
 /**
  * Reads the counters of a type or a prefix with the highest counts as of the last roll-up, positive ones only. Of equal counts, the higher
- * record id comes first. @param period `null`: all time @throws {TooManyKeys} if too many rows would be added up
+ * record id comes first. @param period `null`: all time
+ * @param options `limit`: at most `MAX_RANKED`; `maxRows` that are added up, by default those of a token; `hoursFrom` as in `AskedHistory`
+ * @throws {TooManyKeys} if too many rows would be added up
  */
 export async function readRanking(
   db: Database,
   of: KeysWithPrefix,
   period: Selection | null,
-  { limit, maxRows, hoursFrom }: RankingOptions,
+  { limit, maxRows, hoursFrom }: { limit: number; maxRows?: number | undefined; hoursFrom: number },
 ): Promise<RankedCounter[]> {
   const { recordType, name: prefix } = of
   const isType = prefix === ''
