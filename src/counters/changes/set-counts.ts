@@ -57,7 +57,7 @@ export async function setCounts(
         const book = bookOf.get(counterId(counter))!
         const added = count - book.count
         if (added < 0n && as === 'reading') return { refused: 'reading_below_count' }
-        if (![count - book.total, ...book.slots.map((slot) => slot.count)].every(fitsTotal)) {
+        if (![added, count - book.total, ...book.slots.map((slot) => slot.count)].every(fitsTotal)) {
           return { refused: 'count_out_of_range' }
         }
         book.count = count
