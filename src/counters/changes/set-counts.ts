@@ -57,12 +57,14 @@ export async function setCounts(
         const book = bookOf.get(counterId(counter))!
         const added = count - book.count
         if (added < 0n && as === 'reading') return { refused: 'reading_below_count' }
-        if (![added, count - book.total, ...book.slots.map((slot) => slot.count)].every(fitsTotal)) {
+        // History has 64 bits, adjustments have more.
+        const booked = as === 'set' || added < 0n ? 0n : added
+        if (![booked, count - book.total, ...book.slots.map((slot) => slot.count)].every(fitsTotal)) {
           return { refused: 'count_out_of_range' }
         }
         book.count = count
-        if (added > 0n && as !== 'set') book.booked += added
-        else book.adjusted += added
+        book.booked += booked
+        book.adjusted += added - booked
         book.isChanged ||= added !== 0n || book.isGone
         return { added }
       })
