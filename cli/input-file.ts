@@ -94,7 +94,7 @@ const UTF_16 = { 'utf-16le': /^(?:fffe|(?!00)..00(?!00)..00)/, 'utf-16be': /^(?:
 async function* decoded(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const { bytes, all } = await beginningOf(chunks)
   const [, name, program] = PACKED.find(([beginning]) => beginning.test(bytes)) ?? []
-  if (name !== undefined) throw new RefusedError(`this is ${name}, not text; unpack it first: ${program} FILE`)
+  if (name !== undefined) throw new RefusedError(`the file is ${name}, not text; unpack it first: ${program} FILE`)
   const [encoding] = Object.entries(UTF_16).find(([, beginning]) => beginning.test(bytes)) ?? []
   if (encoding === undefined) return yield* all
   const decoder = new TextDecoder(encoding)

@@ -4,21 +4,21 @@ import { VERSION } from '../src/generated.ts'
 
 const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> = {
   migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],
-  init: ['write a Worker that counts into a new folder', () => import('./init/init.ts')],
+  init: ['create a Worker that counts, in a new folder', () => import('./init/init.ts')],
   dev: ['run the Worker of this folder with a real local database', () => import('../local/start.ts')],
   deploy: ['deploy the Worker of this folder, with secrets and tables', () => import('./deploy/deploy.ts')],
   check: ['name every mistake in wrangler.toml, with its line', () => import('./check/check.ts')],
   assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],
-  token: ['make a named API token', () => import('./token/token.ts')],
+  token: ['create a named API token', () => import('./token/token.ts')],
   import: ['add counts from a file to the counters of a running Worker', () => import('./import/import.ts')],
-  sync: ['take the downloads that GitHub or npm counted', () => import('./sync/sync.ts')],
+  sync: ['add the downloads that GitHub or npm reports', () => import('./sync/sync.ts')],
   export: ['write the counters of a running Worker to a file', () => import('./export/export.ts')],
   replay: ['count the requests of an access log', () => import('./replay/replay.ts')],
   verify: ['check the tables of a running Worker against each other', () => import('./verify/verify.ts')],
-  repair: ['make the sums agree that verify found wrong', () => import('./repair/repair.ts')],
+  repair: ['correct the sums that verify found wrong', () => import('./repair/repair.ts')],
   delete: ['delete counters', () => import('./move/delete.ts')],
   rename: ['move counters to other keys', () => import('./move/rename.ts')],
-  merge: ['add counters to another one and delete them', () => import('./move/merge.ts')],
+  merge: ['add counters to another counter and delete them', () => import('./move/merge.ts')],
 }
 
 const HELP = `Usage: npx slotted-counter COMMAND [options]

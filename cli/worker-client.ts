@@ -39,7 +39,7 @@ export class WorkerClient {
       const parameters = new URLSearchParams({ ...query, ...(next !== undefined && { after: next }) })
       const { text } = await this.#send(method, `${path}?${parameters}`)
       const page = readPage<T>(text)
-      if (page === null) throw new Error(`the answer of ${this.#options.url} is not one of this version of the Worker`)
+      if (page === null) throw new Error(`the answer of ${this.#options.url} does not match this version of the Worker`)
       yield page
       next = page.next
     }
@@ -47,7 +47,7 @@ export class WorkerClient {
 
   /**
    * Posts a request that may safely be repeated.
-   * @returns the response's text, and whether the Worker recognised the idempotency key
+   * @returns the response's text, and whether the Worker recognized the idempotency key
    * @throws {RefusedError} if a retry would not help
    */
   async post(path: string, body?: unknown, idempotencyKey?: string): Promise<{ text: string; repeated: boolean }> {
@@ -134,6 +134,6 @@ export async function configuredTypes(
   const named = new Map(types.map((type) => [type.name, type]))
   if (needed === undefined || named.has(needed)) return named
   throw new RefusedError(
-    `the Worker has no counter type "${needed}"; with --type, choose ${[...named.keys()].join(', ')}`,
+    `the Worker has no counter type "${needed}"; choose one with --type: ${[...named.keys()].join(', ')}`,
   )
 }

@@ -105,7 +105,7 @@ function makeApp() {
     const outside = c.req.path === OUTSIDE && base !== ''
     const detail = outside
       ? `This path is not below ${base}, the base path. If the counter is mounted elsewhere, set basePath to that path.`
-      : 'The address may be mistyped, or not public any more. In a key, write / as %2F.'
+      : 'The address may be mistyped or no longer public. In a key, write / as %2F.'
     return troubleResponse(c, new Problem('not_found', detail))
   })
 

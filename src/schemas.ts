@@ -42,7 +42,7 @@ export const object = <const Entries extends v.ObjectEntries>(entries: Entries) 
 
 /** An object without other members. (valibot's own reports only the first of them.) */
 export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries, rule = 'must be an object') {
-  const schema = v.objectWithRest(entries, v.never('is not known here'), messageOf(entries, rule))
+  const schema = v.objectWithRest(entries, v.never('is unknown'), messageOf(entries, rule))
   return schema as unknown as v.StrictObjectSchema<Entries, undefined>
 }
 
@@ -75,7 +75,7 @@ const NAME = /^[\w-]{1,40}$/
 /** The error of a name that nobody knows, at the end of a path. */
 export function unknownName(path: readonly string[], root: string, message: string): FieldError {
   if (NAME.test(path.at(-1)!)) return { field: path.join('.'), message }
-  return { field: path.slice(0, -1).join('.') || root, message: 'has a name that is not known here' }
+  return { field: path.slice(0, -1).join('.') || root, message: 'contains an unknown name' }
 }
 
 /** Thrown for input that breaks a rule. It names the field and the rule, and never repeats the input. */

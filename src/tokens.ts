@@ -15,7 +15,7 @@ export const PREFIX = 'slotted_'
 
 const NAME_RULE = `must have up to 32 letters, digits, "_" and "-", and not be "${OWNER}"`
 const SCOPE_RULE = `must be ${SCOPES.join(', ')}, or one of them with types, such as read:page_view,download`
-const HASH_RULE = 'must be the SHA-256 of a token in 64 hexadecimal digits: `npm run token` makes both'
+const HASH_RULE = 'must be the SHA-256 hash of a token in 64 hexadecimal digits: `npm run token` makes both'
 
 /** An API token, without its value. */
 export interface Token {
@@ -50,10 +50,10 @@ export function readTokens(text: string, isType: (name: string) => boolean, mist
     const types = listed === undefined ? null : new Set(listed.split(','))
     const hash = digits.toLowerCase()
     if (!/^[\w-]{1,32}$/.test(name) || name === OWNER) wrong('.name', NAME_RULE)
-    else if (tokens.some((token) => token.name === name)) wrong('.name', 'is the same as on an earlier line')
+    else if (tokens.some((token) => token.name === name)) wrong('.name', 'is already used on an earlier line')
     if (!SCOPES.includes(scope as Scope)) wrong('.scope', SCOPE_RULE)
     if (!/^[0-9a-f]{64}$/.test(hash)) wrong('.hash', HASH_RULE)
-    else if (tokens.some((token) => token.hash === hash)) wrong('.hash', 'is the same as on an earlier line')
+    else if (tokens.some((token) => token.hash === hash)) wrong('.hash', 'is already used on an earlier line')
     if (mistakes.length === before) tokens.push({ name, scope: scope as Scope, types, hash })
     // It may still do what it may with the types that exist.
     if (types !== null && ![...types].every(isType)) wrong('.types', 'must be configured counter types')

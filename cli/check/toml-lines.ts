@@ -45,7 +45,7 @@ function noteLines(node: AST.TOMLNode, path: readonly string[], lines: Map<strin
   const note = (to: readonly string[]) => {
     const id = to.join(SEPARATOR)
     // An object that has it as a member has another prototype instead.
-    if (to.includes('__proto__')) throw new TomlSyntaxError('nothing can be called __proto__', node.loc.start.line)
+    if (to.includes('__proto__')) throw new TomlSyntaxError('the name __proto__ is not allowed', node.loc.start.line)
     // A table may be continued further down.
     if (!lines.has(id)) lines.set(id, node.loc.start.line)
   }

@@ -30,7 +30,7 @@ export function wrongSettings(file: string, isMounted = false): string[] {
     text = readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new NoSuchFile(`There is no ${file} here. Name another one; wrangler.json and wrangler.jsonc are not read.`)
+    throw new NoSuchFile(`${file} does not exist. Name another file; wrangler.json and wrangler.jsonc are not read.`)
   }
   const shown = relative(process.cwd(), resolve(file))
   try {
@@ -74,7 +74,7 @@ function inDeployment(file: string, deployment: Deployment, at: readonly string[
     return { path: [...at, 'vars', ...field.split('.')], said: `${field} ${message}` }
   }
   const others = Object.keys(vars).filter((name) => !SETTING_NAMES.includes(name))
-  const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: `is not known here${hint(field)}` }))
+  const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: `is unknown${hint(field)}` }))
   const bound = wrongBindings(file, deployment, isMounted).map(({ path, said }) => ({ path: [...at, ...path], said }))
   const missing = [ROLL_UP_CRON, PRUNING_CRON].filter((cron) => !(triggers?.crons ?? []).includes(cron))
   const withoutTrigger = isMounted

@@ -25,16 +25,16 @@ const PASSING = ['rollup_missing', 'rollup_failed']
 program
   .name(commandName('deploy'))
   .description(
-    'Checks wrangler.toml, deploys the Worker, stores the secrets that it lacks, makes or migrates the tables, and waits ' +
+    'Checks wrangler.toml, deploys the Worker, stores missing secrets, makes or migrates the tables, and waits ' +
       'for the first hit. Safe to repeat.',
   )
   .addHelpText(
     'after',
     `
 Environment:
-  DATABASE_URL  https://USER:PASSWORD@HOST, where nobody can be asked
+  DATABASE_URL  https://USER:PASSWORD@HOST (required without a terminal)
   API_TOKEN     the token to store (default: a random one, which is shown) or, once it is stored, to migrate the tables with
-  CI            if set, nothing waits for the first hit`,
+  CI            if set, do not wait for the first hit`,
   )
   .parse()
 
@@ -60,22 +60,24 @@ async function deploy(): Promise<void> {
   const token = await storeSecrets()
   if (address === null) {
     throw new Error(
-      'It is deployed, but wrangler names no address of the whole Worker. Set workers_dev = true or a custom domain.',
+      'The Worker is deployed, but wrangler reports no address for all of its paths. Set workers_dev = true or a custom domain.',
     )
   }
   const { vars } = readToml(readFileSync(SETTINGS, 'utf8')).value as { vars?: { BASE_PATH?: string } }
   const url = address + (vars?.BASE_PATH ?? '')
   if (token === null) {
     await waitForHealth(url, PASSING)
-    throw new Error(`${url} is up. Its tables were not migrated: for that, set API_TOKEN, or use its dashboard.`)
+    throw new Error(
+      `${url} is up, but its tables were not migrated: set API_TOKEN and run this again, or open the dashboard.`,
+    )
   }
   await waitForHealth(url, ['database_not_ready', ...PASSING])
   const { signal } = interrupted
   const worker = new WorkerClient({ url, token, signal })
   const { applied } = JSON.parse(await setUp(worker)) as { applied: string[] }
-  say(applied.length === 0 ? 'The tables are up to date.' : `Made the tables: ${applied.join(', ')}.`)
+  say(applied.length === 0 ? 'The tables are up to date.' : `Applied the migrations ${applied.join(', ')}.`)
   say(`
-The dashboard is ${url}/, for which API_TOKEN is the token. Paste this into your pages, before </body>:
+The dashboard is ${url}/ (sign in with API_TOKEN). Paste this into your pages, before </body>:
 
   <script defer src="${url}/slotted.js"></script>
 `)
@@ -107,7 +109,7 @@ async function storeSecrets(): Promise<string | null> {
   if (stored.includes('API_TOKEN')) return API_TOKEN || null
   const token = API_TOKEN || randomBytes(32).toString('hex')
   await putSecret('API_TOKEN', token)
-  if (!API_TOKEN) say(`\nAPI_TOKEN, which is shown only here, so keep it:\n\n  ${token}\n`)
+  if (!API_TOKEN) say(`\nAPI_TOKEN (shown only once, so save it):\n\n  ${token}\n`)
   return token
 }
 
@@ -131,8 +133,8 @@ async function waitForFirstHit(worker: WorkerClient, url: string): Promise<void>
     const counted = counters.find(({ count }) => count !== 0)
     if (counted !== undefined) return say(`It counts: ${visibleKey(counted.key)}`)
     if (isFirst) {
-      say('Waiting for the first hit. Ctrl-C ends only this.')
-      say(`Does a visit not count? Open ${url}/check?type=${type} in the same browser.`)
+      say('Waiting for the first hit. Ctrl-C only stops waiting.')
+      say(`Visit not counted? Open ${url}/check?type=${type} in the same browser.`)
     }
     if (CI) return
     await pause()

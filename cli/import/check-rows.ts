@@ -56,7 +56,7 @@ export async function checkRows(
       const rolled = `${counterPath(name, key)}?consistency=rolled`
       counter.total ??= BigInt((await worker.get<{ count: number | bigint }>(rolled)).count)
     }
-    if (!isCount(counter.sum + (counter.total ?? 0n))) wrong(line, 'with this count, the total leaves 64 bits')
+    if (!isCount(counter.sum + (counter.total ?? 0n))) wrong(line, 'with this count, the total exceeds 64 bits')
   }
   return rows
 }

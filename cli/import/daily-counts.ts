@@ -46,7 +46,7 @@ export class DailyCounts {
     if (count === 0n) return
     if (host !== (this.#rules.host ?? host)) this.leaveOut('other hosts', count)
     else if (text === '') this.leaveOut('without a path', count)
-    else if (key.includes('\0') || !key.isWellFormed()) this.leaveOut('path is not a text', count)
+    else if (key.includes('\0') || !key.isWellFormed()) this.leaveOut('path is not valid text', count)
     else if (Buffer.byteLength(key) > MAX_KEY_BYTES) this.leaveOut(`path longer than ${MAX_KEY_BYTES} bytes`, count)
     else if (before !== undefined && day >= before) this.leaveOut(`${before} and later`, count)
     else {

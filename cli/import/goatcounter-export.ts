@@ -63,7 +63,7 @@ async function readJson(texts: AsyncIterable<string>, counts: DailyCounts, mista
       if (counted.isEvent) counts.leaveOut('events', visits)
       else counts.addPath(line, counted.path, visits, day)
     } else
-      throw new LineError(line, 'this is neither of paths.jsonl nor of hit_stats.jsonl; pass these two files alone')
+      throw new LineError(line, 'this line is from neither paths.jsonl nor hit_stats.jsonl; pass only these two files')
   }
   for await (const object of readJsonObjects(texts, mistakes)) mistakes.try(() => add(object))
 }

@@ -51,9 +51,9 @@ function checkHeader(header: string[]): string[] {
 
 function importRow(line: number, { type, key, count, day, ...others }: Record<string, unknown>): ImportRow {
   const wrong = (message: string) => new LineError(line, message)
-  if (Object.keys(others).length > 0) throw wrong(`an object may have ${COLUMNS.join(', ')}, and nothing else`)
+  if (Object.keys(others).length > 0) throw wrong(`an object may only have ${COLUMNS.join(', ')}`)
   if (typeof type !== 'string' || type === '') throw wrong('type must be the name of a counter type')
-  if (typeof key !== 'string' || key === '') throw wrong('key must be a text that is not empty')
+  if (typeof key !== 'string' || key === '') throw wrong('key must be a text and not empty')
   if (typeof count !== 'string' || !/^-?\d{1,19}$/.test(count)) throw wrong('count must be a whole number')
   const number = BigInt(count)
   if (!isCount(number)) throw wrong('count must be within 64 bits')

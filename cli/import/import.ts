@@ -21,8 +21,8 @@ program
   .name(commandName('import'))
   .description(
     'Adds counts from a file to the counters of a running Worker. The file is CSV with the header type,key,count or ' +
-      'type,key,count,day, JSON lines (one object with these members a line), or an export of another counter, plain or ' +
-      'compressed with gzip. Counts with a day (UTC) enter the history of that day; counts without a day enter the total only.',
+      'type,key,count,day, JSON lines (one object with these members per line), or an export of another counter, plain or ' +
+      'compressed with gzip. Counts with a day (UTC) are added to the history of that day; counts without a day only to the total.',
   )
   .argument('<file>', 'the file, or - for standard input')
   .addOption(URL_OPTION)
@@ -40,13 +40,13 @@ program
     if (!isDay(day)) throw new InvalidArgumentError('It must be a day from 1970-01-01 to today (UTC).')
     return day
   })
-  .option('--host <name>', 'of an export: take the counts of this host alone')
+  .option('--host <name>', 'of an export: take only the counts of this host')
   .option('--no-query', 'of an export: drop the query and the fragment of paths, as the script does')
   .addHelpText(
     'after',
     `
 Running the same command again is safe: rows that an earlier run imported are skipped, even if the counters have changed since.
-The Worker recognises an import by its --name and its rows, in batches of a thousand. The name of the file, its format and its
+The Worker recognizes an import by its --name and its rows, in batches of a thousand. The name of the file, its format and its
 compression do not matter. Therefore:
 - To add the same numbers once more on purpose, use another --name.
 - Put later rows into a separate file. Rows appended to this file change its last batch, and the whole batch would be
@@ -58,9 +58,9 @@ The export command puts an apostrophe before a key that a spreadsheet would trea
 apostrophe before = + - @, a tab or a line break.
 
 Of an export, counts are summed for each key and day. The keys of paths are those under which the pages are counted. What is
-left out is said. Another --type, --prefix, --before, --host or --no-query makes another import, and so does an export that has
-grown.
-- goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
+left out is listed. With another --type, --prefix, --before, --host or --no-query, it is another import. So is an export that
+has grown.
+- goatcounter: the CSV of all page views, or two files of the JSON export, which hold visits:
   unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} -
 - plausible: of the zip file, imported_pages_….csv:
   unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} -
@@ -116,7 +116,7 @@ async function sumExport(tool: string, text: InputText, mistakes: Mistakes): Pro
   console.log(`Never imported: ${neverImported}.`)
   if (counts.hosts.size > 1 && host === undefined) {
     console.log(
-      `Hosts: ${[...counts.hosts].join(', ')}. The same path of each is one key; --host takes one host alone.`,
+      `Hosts: ${[...counts.hosts].join(', ')}. The same path counts under one key for all of them; --host selects one host.`,
     )
   }
   return rows

@@ -6,7 +6,7 @@ import type { Mistakes } from './mistakes.ts'
 
 const CHECK_HEADER = requireColumns(
   ['date', 'page', 'pageviews'],
-  "of Plausible's files, pass imported_pages_….csv alone",
+  "of Plausible's files, pass only imported_pages_….csv",
 )
 
 /**

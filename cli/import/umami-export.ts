@@ -6,7 +6,7 @@ import { LineError, type Mistakes } from './mistakes.ts'
 
 const CHECK_HEADER = requireColumns(
   ['url_path', 'event_type', 'created_at'],
-  "of Umami's files, pass website_event.csv alone",
+  "of Umami's files, pass only website_event.csv",
 )
 /** `EVENT_TYPE.pageView` of Umami (`src/lib/constants.ts`). */
 const PAGE_VIEW = '1'

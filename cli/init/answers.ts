@@ -65,10 +65,10 @@ export async function readAnswers(
 function problemOf(field: keyof Answers, answer: string): string | null {
   if (field === 'name') {
     const fix =
-      'name must be up to 50 small letters, digits and dashes, begin with a letter and not end with a dash: my-counter'
+      'name must be up to 50 lower-case letters, digits and dashes, begin with a letter and not end with a dash: my-counter'
     return NAME.test(answer) ? null : fix
   }
-  if (field === 'sites' && answer === '') return 'sites is missing: it must be sites such as "https://blog.example"'
+  if (field === 'sites' && answer === '') return 'sites is missing: name at least one, such as "https://blog.example"'
   const settings = { ...SECRETS, SITES: '', ...QUESTIONS[field].setting?.(answer) }
   const [mistake] = readConfig(settings as unknown as Bindings).mistakes
   return mistake === undefined ? null : `${field} ${mistake.message}`

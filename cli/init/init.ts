@@ -12,11 +12,11 @@ import { workerFiles } from './worker-files.ts'
 program
   .name(commandName('init'))
   .description(
-    'Writes a Worker that counts: its settings, its entry, a README and the package. Asks for what no option says. Again, with the ' +
-      'same folder: replaces the package by this version.',
+    'Creates a Worker that counts: its settings, entry point, README and the package. Asks for whatever the options leave open. Run ' +
+      'again with the same folder, it replaces the package with this version.',
   )
-  .argument('<directory>', 'a new or empty folder, or one that this command has written')
-  .option('--name <name>', 'name of the Worker (default: that of the folder)')
+  .argument('<directory>', 'a new or empty folder, or one that this command has created')
+  .option('--name <name>', 'name of the Worker (default: the name of the folder)')
   .option('--sites <sites>', 'sites whose pages count, such as "https://blog.example, https://shop.example"')
   .option('--downloads <url>', 'folder of your downloads, such as https://files.example.com/dist/ (default: none)')
   .option('--plan <plan>', 'Workers plan of your Cloudflare account: free or paid (default: free)')

@@ -34,7 +34,7 @@ export async function workerFiles(answers: Answers, dependency: string): Promise
     ['wrangler.toml', settingsOf(settings!, answers)],
     ['src/index.ts', replaced(entry!, './slotted-counter.ts', 'slotted-counter')],
     ['package.json', `${JSON.stringify(packageJson, null, 2)}\n`],
-    ['.dev.vars', '# For this machine only: what you sign in with under `npm run dev`.\nAPI_TOKEN="local"\n'],
+    ['.dev.vars', '# For this machine only: the token to sign in with under `npm run dev`.\nAPI_TOKEN="local"\n'],
     ['.gitignore', 'node_modules/\n.local/\n.wrangler/\n.dev.vars*\n'],
     ['README.md', readme(answers)],
   ])
@@ -91,8 +91,8 @@ npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 
 To deploy, you need a Cloudflare account (free) and a PlanetScale database (from $39 a month).
 
-\`wrangler.toml\` has the settings, which \`${DOCS}configuration.md\` explains. To upgrade, run \`npm run init -- FOLDER\` in a newer clone
-of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here; its CHANGELOG.md says what else you
-must do.
+The settings are in \`wrangler.toml\`; \`${DOCS}configuration.md\` explains them. To upgrade, run \`npm run init -- FOLDER\` in a newer clone
+of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here. The clone's CHANGELOG.md lists any
+other steps.
 `
 }

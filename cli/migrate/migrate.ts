@@ -8,7 +8,7 @@ import { MigrationRefused, markApplied, migrate, migrationStatus } from './migra
 program
   .name(commandName('migrate'))
   .description(
-    'Applies the pending ones of migrations/*.sql, in order, to the database of DATABASE_URL (from the environment or .dev.vars). If a table is missing, applies all of them again.',
+    'Applies the pending migrations (migrations/*.sql), in order, to the database of DATABASE_URL (from the environment or .dev.vars). If a table is missing, applies all of them again.',
   )
   .option('--status', 'only show which migrations are applied and which are pending')
   .option('--mark-applied', 'only record all migrations as applied, after a PlanetScale deploy request')

@@ -83,6 +83,6 @@ function stopMessage({ message, cause, needsDeployRequest }: MigrationStopped): 
   if (cause === undefined) return message
   const advice = needsDeployRequest
     ? 'This branch has safe migrations on: apply the migrations to a development branch and open a deploy request (see docs/deploy.md).'
-    : 'Fix the cause and run the same command again. Its statements may be repeated.'
+    : 'Fix the cause and run the same command again. The statements are safe to repeat.'
   return `${message}. The statements before it were applied.\n  error: ${(cause as Error).message}\n${advice}`
 }

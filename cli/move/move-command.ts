@@ -128,7 +128,7 @@ export async function runMove({ name, description, target, done: verb, atOnce }:
     await Promise.all(Array.from({ length: atOnce }, lane))
     if (failure !== undefined) throw failure.error
     endProgress()
-    console.log(`${counted(done)} ${verb}.${gone > 0 ? ` ${gone} were gone already.` : ''}`)
+    console.log(`${counted(done)} ${verb}.${gone > 0 ? ` ${gone} no longer existed.` : ''}`)
     for (const line of refused.slice(0, MAX_SHOWN)) console.error(line)
     if (refused.length > 0) {
       console.error(`${counted(refused.length)} not ${verb}.`)

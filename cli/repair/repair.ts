@@ -23,14 +23,14 @@ interface Wrong {
 program
   .name(commandName('repair'))
   .description(
-    'Makes the sums of a counter and of its type agree, in one transaction. The days of the counter stay as they are, and so does ' +
-      'its count: what it has beyond days and adjustments becomes an adjustment.',
+    'Corrects the sums of a counter and of its type, in one transaction. The days and the count of the counter are not changed: ' +
+      'the part of the count beyond days and adjustments becomes an adjustment.',
   )
   .argument('<type>', 'the type of the counter')
   .argument('<key>', 'the key of the counter')
   .addOption(URL_OPTION)
   .addOption(TOKEN_OPTION)
-  .option('--dry-run', 'say what is wrong, and change nothing')
+  .option('--dry-run', 'report what is wrong, and change nothing')
   .parse()
 
 const [type, key] = program.args as [string, string]

@@ -28,8 +28,8 @@ program
   .name(commandName('replay'))
   .description(
     'Counts the requests of an access log on a running Worker, each under its path. The log is in common or combined format or ' +
-      'JSON lines (of nginx, Envoy, Kong, Traefik, Caddy or Cloudflare Logpush), plain or compressed with gzip. Left out is what ' +
-      'the Worker would not have counted: bots, HEAD, parts of files, files of pages, failures and redirects. Running it again ' +
+      'JSON lines (of nginx, Envoy, Kong, Traefik, Caddy or Cloudflare Logpush), plain or compressed with gzip. It leaves out ' +
+      'what the Worker would not have counted: bots, HEAD, parts of files, files of pages, failures and redirects. Running it again ' +
       'is safe: lines that were counted within the idempotency window (24 hours) are not counted twice.',
   )
   .argument('<file>', 'the log, or - for standard input')
@@ -42,7 +42,7 @@ program
       .argParser(pattern)
       .default(DOWNLOADS, 'archives, packages, documents, media'),
   )
-  .option('--all', 'count every request: of bots, and failed ones too', false)
+  .option('--all', 'count every request, including bots and failed requests', false)
   .option('--keep-query', 'keep the query string in the key', false)
   .option('--dated', 'count requests on the days (UTC) on which they were made; safe to run again at any time', false)
   .parse()

@@ -57,7 +57,7 @@ function releasesIn(text: string): Release[] {
 
 function countOf(name: string, downloads: number): number {
   if (Number.isSafeInteger(downloads) && downloads >= 0) return downloads
-  throw new RefusedError(`GitHub counts ${downloads} downloads of ${JSON.stringify(name)}`)
+  throw new RefusedError(`GitHub reports ${downloads} downloads of ${JSON.stringify(name)}, which is not a count`)
 }
 
 /** Source: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit */

@@ -26,5 +26,5 @@ export async function readDownloads(
       day >= first && day <= last && Number.isSafeInteger(downloads) && downloads >= 0
     if (days.every(isDay)) return days.filter(({ downloads }) => downloads > 0)
   } catch {}
-  throw new PassingError(`npm did not answer downloads by day: ${text.slice(0, 200)}`)
+  throw new PassingError(`npm’s answer does not list downloads by day: ${text.slice(0, 200)}`)
 }

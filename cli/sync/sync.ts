@@ -26,8 +26,8 @@ const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toI
 program
   .name(commandName('sync'))
   .description(
-    'Takes the downloads that GitHub or npm counted. Run it once a day, soon after 00:00 UTC. It is safe to run twice, side by ' +
-      'side, and again after a failure: nothing is added twice.',
+    'Adds the downloads that GitHub or npm reports. Run it once a day, soon after 00:00 UTC. It is safe to run twice, at the same ' +
+      'time, and again after a failure: nothing is added twice.',
   )
   .addArgument(new Argument('<source>', 'where the downloads are counted').choices(['github', 'npm']))
   .argument('<name>', 'OWNER/REPO on GitHub, or a package of npm')
@@ -36,7 +36,7 @@ program
   .option('--type <type>', 'the counter type', 'release')
   .option('--prefix <text>', 'what to put in front of each key', '')
   .option('--day <day>', `of npm: the day, in UTC (default: the last ${NPM_DAYS})`, (day: string) => {
-    if (!isDay(day) || day > dayBefore(1)) throw new InvalidArgumentError('It must be a day that is over, in UTC.')
+    if (!isDay(day) || day > dayBefore(1)) throw new InvalidArgumentError('It must be a past day, in UTC.')
     return day
   })
   .option('--api <url>', 'another address of the API, such as of GitHub Enterprise (default: GITHUB_API_URL)')
@@ -44,8 +44,8 @@ program
     'after',
     `
 github: sets the counter of each file of each release to GitHub's count, under the key TAG/FILE. Downloads since the
-  last run are recorded at the time of this run. Counters of deleted files are kept. GITHUB_TOKEN is used if it is set. Let the
-  type have readings = true.
+  last run are recorded at the time of this run. Counters of deleted files are kept. GITHUB_TOKEN is used if it is set. Set
+  readings = true for the type.
 npm: adds the downloads of each of the last 7 days to that day, once, under the name of the package.`,
   )
   .parse()
@@ -109,7 +109,7 @@ async function syncGitHub(): Promise<void> {
 }
 
 async function syncNpm(): Promise<void> {
-  if (!/^(@[\w.~-]+\/)?[\w.~-]+$/.test(name)) throw new RefusedError(`npm has no package with the name ${name}`)
+  if (!/^(@[\w.~-]+\/)?[\w.~-]+$/.test(name)) throw new RefusedError(`${name} is not a valid name of an npm package`)
   const address = (api ?? 'https://api.npmjs.org').replace(/\/+$/, '')
   // npm counts a day some time after it is over, so a run takes those before, too.
   const days = day === undefined ? ([dayBefore(NPM_DAYS), dayBefore(1)] as const) : ([day, day] as const)
@@ -122,10 +122,12 @@ async function syncNpm(): Promise<void> {
       if (!repeated || retries > 0) console.log(`${name}: ${downloads} downloads of ${day} added.`)
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== 'idempotency_key_reused') throw error
-      console.error(`${name}: the downloads of ${day} had been added before npm counted ${downloads}. They stay.`)
+      console.error(
+        `${name}: npm now reports ${downloads} downloads for ${day}, but an earlier number was already added. It is kept.`,
+      )
     }
   }
-  console.log(`${name}: ${counted.length} days from ${days.join(' to ')} have downloads, and all of these are added.`)
+  console.log(`${name}: ${counted.length} days from ${days.join(' to ')} have downloads, and all of them are added.`)
 }
 
 try {

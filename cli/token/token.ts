@@ -8,7 +8,9 @@ import { commandName } from '../command-name.ts'
 
 program
   .name(commandName('token'))
-  .description('Makes a named token, and prints the line by which the Worker recognises it. Nothing is stored or sent.')
+  .description(
+    'Creates a named token and prints the line by which the Worker recognizes it. Nothing is stored or sent.',
+  )
   .argument('<name>', 'a name of your choice: up to 32 letters, digits, "_" and "-"')
   .argument('<scope>', 'count, read or manage; to limit it to types, add them: read:page_view,download')
   .addHelpText(
@@ -40,15 +42,15 @@ if (mistakes.length > 0) {
   program.error(said.join('\n'))
 }
 
-console.log(`The token, which is shown only here:
+console.log(`The token (shown only once):
 
   ${token}
 
-Add this line to a file such as tokens.txt. It holds a hash, from which nobody can find the token:
+Add this line to a file such as tokens.txt. It contains only a hash of the token:
 
   ${line}
 
-Then give the Worker the whole file, which replaces all lines it has:
+Then upload the whole file, which replaces all lines that the Worker has:
 
   npx wrangler secret put API_TOKENS < tokens.txt
 

@@ -20,7 +20,7 @@ const TAGS: Record<Operation['tag'], string> = {
 const DESCRIPTION =
   'Exact counts of page views and downloads. In a path, a key is one percent-encoded segment. Requests are read strictly: a request ' +
   'with an unknown parameter or member is refused, and nothing is counted; only images ignore unknown parameters. Errors are problem documents (RFC 9457) with a stable ' +
-  '`code`. An unknown path is answered 404; a method that a path does not support is answered 405 with `Allow`. HEAD is supported ' +
+  '`code`. An unknown path returns 404; a method that a path does not support returns 405 with `Allow`. HEAD is supported ' +
   'wherever GET is.'
 
 /** The scope that an operation needs, and whether it needs none for public types. */

@@ -30,7 +30,7 @@ export const HEADERS: Record<HeaderName, { description: string; schema: v.Generi
     schema: v.string(),
   },
   'Idempotent-Replayed': {
-    description: 'Present if an earlier request with the same key was served. This one changed nothing.',
+    description: 'Present if an earlier request with the same key took effect. This one changed nothing.',
     schema: v.literal('true'),
   },
   Location: { description: 'The URL of the file.', schema: v.string() },
@@ -39,7 +39,7 @@ export const HEADERS: Record<HeaderName, { description: string; schema: v.Generi
 const FOR_A_DAY = 'For 24 hours (`PRUNING.idempotency_hours`)'
 const FOREVER = 'At any later time'
 const OTHER_CONTENTS = {
-  count: 'So does one with another body: the first one counts.',
+  count: 'The same holds for another body: only the first request counts.',
   import: 'With another body, it is refused: `idempotency_key_reused`.',
   set: 'With another body for the same counter, it is refused: `idempotency_key_reused`.',
 }

@@ -56,8 +56,7 @@ const apiToken = v.pipe(
   v.regex(/^(?!(["']).*\1$)/, 'must not have quotes around it: they would be part of the token'),
 )
 
-const SITES_RULE =
-  'must be sites such as "https://blog.example, https://shop.example", without paths, each host by its name (no "*.")'
+const SITES_RULE = 'must be sites such as "https://blog.example, https://shop.example", without paths and without "*."'
 
 /** A site, in which capitals and a slash at the end are accepted. */
 const site = parsed((text) => {
@@ -71,7 +70,7 @@ const site = parsed((text) => {
 const VALUES = {
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
-  API_TOKENS: v.optional(v.string('must be text with a line for each token'), ''),
+  API_TOKENS: v.optional(v.string('must be text with one line per token'), ''),
   BATCHES: queue,
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
@@ -119,7 +118,7 @@ function unknownOptions({ [OPTIONS]: options }: Bindings): FieldError[] {
   const names = Object.keys(options.bindings).filter((name) => name !== 'ASSETS')
   return [...options.settings, ...names.map((name) => `bindings.${name}`)]
     .filter((field) => !SETTING_NAMES.includes(field.replace('bindings.', '')))
-    .map((field) => ({ field, message: 'is not known here' }))
+    .map((field) => ({ field, message: 'is unknown' }))
 }
 
 /** `PRUNING.idempotency_hours` if a mistake hides it. */

@@ -145,7 +145,7 @@ export function contradictionsIn(type: TypeSettings): [setting: string, rule: st
   const { newKeys, prefixes, sameKey } = type
   const ofPrefix = type.visitorsOf === 'prefix'
   const rules: [setting: string, isBroken: boolean, rule: string][] = [
-    ['counting_badge', type.countingBadge && !type.public, 'needs public = true: everybody sees the count'],
+    ['counting_badge', type.countingBadge && !type.public, 'needs public = true: everyone can see the count'],
     ['public_page', type.publicPage && !type.public, 'needs public = true'],
     ['visitors_of', ofPrefix && prefixes.length === 0, 'needs prefixes'],
     ['prefixes', ofPrefix && prefixes.some(isFolder), 'must not be "." or ".."'],
@@ -161,7 +161,7 @@ export function contradictionsIn(type: TypeSettings): [setting: string, rule: st
     ['prefixes', prefixes, ofPrefix],
   ] as const) {
     const other = texts.find((text) => spelled(text, areKeys) !== text)
-    const rule = `must be spelled as keys are counted: ${JSON.stringify(spelled(other ?? '', areKeys))}`
+    const rule = `must be spelled as keys are stored: ${JSON.stringify(spelled(other ?? '', areKeys))}`
     rules.push([setting, other !== undefined, rule])
   }
   return rules.flatMap(([setting, isBroken, rule]) => (isBroken ? [[setting, rule]] : []))

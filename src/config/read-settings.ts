@@ -71,7 +71,7 @@ export function readTable<Entries extends v.ObjectEntries>(
     return [inCamelCase, readSetting(schema as v.GenericSchema, table[name], `${field}.${name}`, wrong)]
   })
   const unknown = Object.keys(table).filter((name) => !Object.hasOwn(entries, name))
-  wrong.push(...unknown.map((name) => unknownName([field, name], field, 'is not known here')))
+  wrong.push(...unknown.map((name) => unknownName([field, name], field, 'is unknown')))
   mistakes.push(...(table === given ? wrong : [{ field, message: 'must be a table of settings' }]))
   return Object.fromEntries(read) as TableOf<Entries>
 }

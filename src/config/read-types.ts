@@ -15,7 +15,7 @@ export function readTypes(counters: unknown, sites: readonly string[], base: str
   for (const { type, wrong } of read) {
     const twin = read.find(({ type: other }) => other !== type && other.recordType === type.recordType)
     if (twin === undefined || type.recordType === undefined) continue
-    const message = `is also that of ${twin.type.name}: every type needs its own`
+    const message = `is already used by ${twin.type.name}: every type needs its own`
     wrong.push({ field: `COUNTERS.${type.name}.record_type`, message })
   }
   for (const { type, wrong } of read.filter(({ type }) => type.redirectTo?.startsWith(`${base}/d/`))) {
@@ -43,7 +43,7 @@ function readType(name: string, table: unknown, sites: readonly string[]) {
   const at = `COUNTERS.${name}`
   const wrong: FieldError[] = []
   if (!NAME.test(name)) {
-    wrong.push({ field: at, message: 'must be letters, digits, "_" and "-", starting with a letter' })
+    wrong.push({ field: at, message: 'must consist of letters, digits, "_" and "-", and begin with a letter' })
   }
   const withSites = isTable(table) ? { allowed_origins: sites, ...table } : table
   const { title, also, bots, ...settings } = readTable(TYPE_SETTINGS, withSites, at, wrong)
@@ -65,7 +65,7 @@ function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, tab
   const missing = 'is missing: set a table for each type, [vars.COUNTERS.<name>], or SITES for the default types'
   const message = isTable(counters)
     ? 'must name at least one type'
-    : 'must hold a table for each type: [vars.COUNTERS.<name>]'
+    : 'must contain a table for each type: [vars.COUNTERS.<name>]'
   mistakes.push({ field: 'COUNTERS', message: counters === undefined ? missing : message })
   return []
 }
@@ -93,7 +93,7 @@ function linkTypes(read: ReadonlyMap<string, UnlinkedType>, declared: ReadonlySe
         other === undefined
           ? 'must be the name of another type'
           : other.type.readings
-            ? `needs a type that counts: COUNTERS.${other.type.name} takes readings only`
+            ? `needs a type that counts: COUNTERS.${other.type.name} accepts readings only`
             : problemOf(one, other)
       if (message !== null) mistakes.push({ field: `COUNTERS.${one.type.name}.${setting}`, message })
       return message !== null
@@ -107,7 +107,7 @@ function linkTypes(read: ReadonlyMap<string, UnlinkedType>, declared: ReadonlySe
     if (other === one) return 'must be the name of another type'
     if (other.names.also !== null) return `cannot be chained: COUNTERS.${other.type.name} has \`also\` as well`
     // It would count bots among the visitors.
-    if (isNamed(other)) return `needs a type that no other names in \`also\`: COUNTERS.${other.type.name}`
+    if (isNamed(other)) return `must not be a type that another names in \`also\`: COUNTERS.${other.type.name}`
     return keysProblem(one, other)
   })
   for (const one of declared.size === read.size ? all : []) {

@@ -53,7 +53,7 @@ export const listBody = <const Name extends string, Entry extends v.GenericSchem
 export const count = exactInteger(BY_RULE)
 
 export const reset = () =>
-  described(flag, 'Whether the reading may be below the count. The history then stays as it is.')
+  described(flag, 'Whether the reading may be below the count. If it is, the history is not changed.')
 
 export const by = described(v.optional(count, 1), 'The number to add.')
 
@@ -63,7 +63,7 @@ export const incrementList = listBody('increments', increment)
 
 export const readingList = listBody('readings', () =>
   listEntry('CountReading', {
-    count: described(count, 'The count as it is read elsewhere.'),
+    count: described(count, 'The count as the other source reports it.'),
     reset: reset(),
   }),
 )
@@ -106,7 +106,7 @@ export const limit = (max: number, usual: number, what: string) => {
 export const consistency = () =>
   described(
     v.optional(v.picklist(['exact', 'rolled'], 'must be "exact" (the default) or "rolled"'), 'exact'),
-    '`exact`: total and pending, from one snapshot; while very much is pending, the answer is `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
+    '`exact`: total and pending, from one snapshot; while too much is pending, the answer is `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
   )
 
 /** What an answer includes that is read for its request. */

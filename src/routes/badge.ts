@@ -47,7 +47,10 @@ const badgeQuery = () => ({
   label: v.optional(textThat(LABEL_RULE, isBadgeText)),
   color: v.optional(parsed(parseColor, COLOR_RULE)),
   label_color: v.optional(parsed(parseColor, COLOR_RULE)),
-  period: described(v.optional(fields.choice(PERIODS), 'all'), 'Days in UTC: today, or the 7 or 30 days up to today.'),
+  period: described(
+    v.optional(fields.choice(PERIODS), 'all'),
+    'In UTC: today, or the last 7 or 30 days including today. `all`: all time.',
+  ),
   compact: fields.trueOrFalse(),
   style: described(v.optional(fields.choice(BADGE_STYLES)), 'Default: `flat`.'),
 })
@@ -171,7 +174,7 @@ export const countingBadgeContract = () =>
   operation(countingRoute(), 'Counting', 'countingBadge', {
     summary: 'Count a view with a badge',
     description:
-      'For README files and profiles. Counts one view and shows the count including it, or that of the last roll-up if very many slots are pending. The type must have `counting_badge`. ' +
+      'For README files and profiles. Counts one view and shows the count including it, or the count of the last roll-up if too many slots are pending. The type must have `counting_badge`. ' +
       'It is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. If the database is ' +
       'unavailable, it shows the last known count.',
     headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),

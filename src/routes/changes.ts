@@ -25,7 +25,7 @@ export async function changed<Done>(
   c: Context<AppEnv>,
   id: bigint | null | undefined,
   changing: Promise<Done>,
-  advice = 'Read the counter. A request with an Idempotency-Key can be retried.',
+  advice = 'Read the counter to find out. Only a request with an Idempotency-Key can be retried safely.',
 ): Promise<Done> {
   const { reads } = c.get('isolate')
   const forgetting = changing.finally(() => reads.forget())
@@ -41,7 +41,7 @@ const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
     count: described(fields.count, 'The new count.'),
     as: described(
       v.optional(v.literal('reading', 'must be "reading" if given')),
-      '`reading`: the count arises elsewhere. What it has gained is booked as counted now, and less than the count is refused.',
+      '`reading`: the count comes from another source. What exceeds the current count is counted now; a lower reading is refused.',
     ),
     reset: fields.reset(),
   })),
@@ -52,14 +52,14 @@ export const setCountContract = () =>
   operation(setCount, 'Changing', 'set', {
     summary: 'Set a counter',
     description:
-      'Sets the counter to any whole number. What was pending stays in the history. A concurrent increment is either replaced too or added to the new value.',
+      'Sets the counter to any whole number. Pending counts stay in the history. A concurrent increment is either replaced too or added to the new value.',
     answers: ok('Set, by this or an earlier request with the same idempotency key.', 'Setting', {
       type: v.string(),
       key: v.string(),
       count: whole,
       added: described(
         v.nullable(count),
-        'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
+        'By how much the count changed; importing the negative undoes that. null if an earlier request set the count.',
       ),
     }),
     problems: ['too_many_pending', 'reading_below_count', ...ADJUSTING],
@@ -97,7 +97,7 @@ const move = (...problems: readonly ProblemCode[]) =>
 const also = () =>
   described(
     fields.trueOrFalse(),
-    '`true`: the same for the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
+    '`true`: also change the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
   )
 
 const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
@@ -105,7 +105,7 @@ const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
     also: also(),
     below: described(
       v.optional(parsed((text) => (/^-?\d{1,19}$/.test(text) ? BigInt(text) : null), 'must be a whole number')),
-      { type: 'integer', description: 'Delete only if the count is below this number at that instant.' },
+      { type: 'integer', description: 'Delete only if the count is below this number.' },
     ),
   }),
   idempotency: 'move',
@@ -115,7 +115,7 @@ export const deleteCounterContract = () =>
   operation(deleteCounter, 'Changing', 'delete', {
     summary: 'Delete a counter',
     description:
-      'Deletes the counter with its name, history and adjustments. Later hits of its key create a new counter.',
+      'Deletes the counter with its name, history and adjustments. Later hits for its key create a new counter.',
     ...move('count_not_below'),
   })
 
@@ -130,7 +130,7 @@ const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
 export const renameContract = () =>
   operation(rename, 'Changing', 'rename', {
     summary: 'Rename a counter',
-    description: 'Moves count, history and adjustments to a new key. Later hits of the old key create a new counter.',
+    description: 'Moves count, history and adjustments to a new key. Later hits for the old key create a new counter.',
     ...move('counter_exists', 'different_ranges'),
   })
 
@@ -144,9 +144,9 @@ const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
 
 export const mergeContract = () =>
   operation(merge, 'Changing', 'merge', {
-    summary: 'Merge a counter into another one',
+    summary: 'Merge a counter into another',
     description:
-      'Adds count, history and adjustments to another counter of the same type, and deletes this one. Later hits of its key create a new counter.',
+      'Adds count, history and adjustments to another counter of the same type, and deletes this one. Later hits for its key create a new counter.',
     ...move('different_ranges'),
   })
 
@@ -170,7 +170,8 @@ async function moved(
 ) {
   const { kind, target: [field, other] = [], below = null } = asked
   const target = other === undefined ? null : await counterOfKey(isolate.addresses, type, other, field)
-  if (target?.recordId === counter.recordId) throw invalidRequest([{ field: field!, message: 'must be another key' }])
+  if (target?.recordId === counter.recordId)
+    throw invalidRequest([{ field: field!, message: 'must be a different key' }])
   const others = query.also === 'true' ? type.also.filter(({ visitorsOf }) => visitorsOf === 'page') : []
   checkTypes(c, ...others.map(({ name }) => name))
   const also = others.map(({ recordType }) => recordType)
@@ -222,9 +223,9 @@ export const readingsContract = () =>
   operation(addReadings, 'Changing', 'readings', {
     summary: 'Take readings',
     description:
-      `Sets up to ${fields.MAX_LISTED} counters to counts that arise elsewhere, such as the downloads of a release, each by itself. ` +
-      'What they have gained is booked as counted now: in this hour, day and month. The same reading again adds nothing.',
-    answers: ok('Taken, but for those that were refused.', 'Readings', {
+      `Sets up to ${fields.MAX_LISTED} counters, each separately, to counts from another source, such as the downloads of a release. ` +
+      'Increases are counted now, in the current hour, day and month. Repeating a reading adds nothing.',
+    answers: ok('The readings were taken, except those in `refused`.', 'Readings', {
       taken: described(whole, 'The number of readings that were taken.'),
       added: described(whole, 'By how much they changed the counts.'),
       refused: v.array(
@@ -252,7 +253,7 @@ const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
     dryRun: described(flag, 'Only report what is wrong.'),
     days: described(
       v.optional(v.pipe(v.array(fields.date(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
-      'Days of the type to rebuild from its counters: those that verification reports.',
+      'Days of the type to rebuild from its counters, as reported by verification.',
     ),
   })),
 })
@@ -261,8 +262,8 @@ export const repairContract = () =>
   operation(repair, 'Operating', 'repair', {
     summary: 'Repair a counter',
     description:
-      'Makes the sums agree that verification found wrong, in one transaction. Days stay as they are, and so does the count: what it has beyond days and adjustments becomes an adjustment.',
-    answers: ok('What was wrong. Without `dryRun`, each sum is now as it should be.', 'Repaired', {
+      'Corrects the sums that verification found wrong, in one transaction. The days and the count are not changed: the part of the count beyond days and adjustments becomes an adjustment.',
+    answers: ok('The sums that were wrong. Without `dryRun`, they are now correct.', 'Repaired', {
       type: v.string(),
       key: v.string(),
       wrong: v.array(

@@ -78,8 +78,7 @@ function refused({ cause, advice }: { cause: string; advice?: string }) {
 /** Why a hit does not count, and what to do, with the names that apply. */
 function whyNot(reason: HitReason, isMarked: boolean, origin: string | undefined, key: string | null) {
   const general = HIT_REASONS[reason]
-  if (reason === 'origin')
-    return { ...general, cause: `SITES, or the type’s own allowed_origins, does not list ${origin}.` }
+  if (reason === 'origin') return { ...general, cause: `${origin} is not in SITES or the type’s allowed_origins.` }
   if (reason === 'key') return { ...general, cause: `${general.cause} The key is ${key}.` }
   if (reason !== 'own') return general
   return isMarked
@@ -88,9 +87,9 @@ function whyNot(reason: HitReason, isMarked: boolean, origin: string | undefined
 }
 
 function answer(said: string, type: CounterType, counted: CounterType): string {
-  if (said === 'queued') return 'Yes, but later: the database does not respond, and hits wait in the queue.'
+  if (said === 'queued') return 'Yes, but later: the database is unavailable, so hits wait in the queue.'
   // The name of that type may be private.
-  if (counted.name !== type.name) return 'Yes, as a bot’s visit: the user agent is a bot’s.'
+  if (counted.name !== type.name) return 'Yes, as a visit by a bot: the user agent belongs to a bot.'
   return 'Yes, it counts.'
 }
 

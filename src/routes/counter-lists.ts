@@ -104,14 +104,14 @@ const compareRoute = route('get', '/v1/compare/{type}', 'read-unless-public', {
 export const compareCountersContract = () =>
   operation(compareRoute, 'Reading', 'compare', {
     summary: 'Compare counters by age',
-    description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases lie over each other. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
+    description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases can be compared at the same age. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
     answers: ok('The counters, in the order of the keys.', 'Comparison', {
       type: v.string(),
       counters: v.array(
         v.strictObject({
           key: v.string(),
           first: described(v.nullable(v.pipe(v.string(), v.isoDate())), 'The first day; null if nothing was counted.'),
-          counts: described(v.array(count), 'Of the first day, the second one, and so on.'),
+          counts: described(v.array(count), 'The counts of the first day, the second day, and so on.'),
         }),
       ),
       ...fields.answeredConsistency('rolled'),
@@ -179,7 +179,7 @@ const exportRoute = route('get', '/v1/export/{type}', 'read', {
     limit: fields.limit(
       MAX_LIMIT,
       MAX_LIMIT,
-      'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
+      'Maximum number of rows on a page. With `by=day`, a page ends with the counter that reaches it',
     ),
     by: described(
       v.optional(v.picklist(['total', 'day'], 'must be "total" (the default) or "day"'), 'total'),
@@ -201,7 +201,7 @@ export const exportCountsContract = () =>
           count,
           day: described(
             v.optional(v.pipe(v.string(), v.isoDate())),
-            'The day (UTC). By day, a row without it holds the counts that belong to no day.',
+            'The day (UTC). With `by=day`, a row without it holds the counts that belong to no day.',
           ),
         }),
       ),

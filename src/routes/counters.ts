@@ -58,7 +58,7 @@ export const totalOfTypeContract = () =>
   operation(totalOfType, 'Reading', 'typeTotal', {
     summary: 'Get the total of a type',
     description:
-      'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending. Without a token, that of a prefix may be ten seconds old. `consistency` says which.',
+      'The sum of all counters of the type, or of those whose keys begin with a prefix. While too many slots are pending, a request for `exact` returns `rolled`, as of the last roll-up. Without a token, the total of a prefix may be ten seconds old. `consistency` reports both.',
     answers: ok('The total.', 'TypeTotal', {
       type: v.string(),
       prefix: v.nullable(v.string()),
@@ -91,7 +91,7 @@ const historyOfCounter = route('get', '/v1/counters/{type}/{key}/history', 'read
 export const historyOfCounterContract = () =>
   operation(historyOfCounter, 'Reading', 'history', {
     summary: 'Get the history of a counter',
-    description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Very many pending counts are left out; without a token, a long history may be ten seconds old. \`consistency\` says so.`,
+    description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period; if there are too many, they are left out. Without a token, a long history may be ten seconds old. \`consistency\` reports both.`,
     answers: ok('The counts of the periods, and the adjustments.', 'History', {
       type: v.string(),
       key: v.string(),

@@ -108,7 +108,7 @@ export function dashboard(app: HonoApp): void {
     }
     if (token === undefined) return signIn(c, 401, { message: 'That is not a token of this Worker.', next })
     if (!includes(token.scope, 'read'))
-      return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
+      return signIn(c, 403, { message: 'This token has no read access. Use one with the scope read or manage.', next })
     await startSession(c, token)
     keepVisitorZone(c, form.get('zone') ?? '')
     return c.redirect(publicPath(c, next), 303)

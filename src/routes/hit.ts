@@ -17,12 +17,12 @@ import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 
-const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
+const AUTOMATED = 'Whether a program controls the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
   type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
   key: described(
     v.string('must be a key'),
-    'The key, percent-encoded. A page’s path counts as people read it: `/caf%C3%A9` is `/café`.',
+    'The key, percent-encoded. Encoded paths count under their decoded form: `/caf%C3%A9` under `/café`.',
   ),
   automated: v.pipe(
     described(v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'), AUTOMATED),

@@ -19,11 +19,11 @@ export const setLatestContract = () =>
     summary: 'Name the latest file',
     params: { key: described(v.string(), 'The name, which contains the word "latest", such as `app-latest.tgz`.') },
     description:
-      '`/d/{type}/{key}` then redirects to the file, and counts the file. For up to 30 seconds, requests may still be redirected to the previous file. The same request may be repeated.',
+      '`/d/{type}/{key}` then redirects to the file, and counts the file. For up to 30 seconds, requests may still be redirected to the previous file. Safe to repeat.',
     answers: ok('Named.', 'Latest', {
       type: v.string(),
       key: v.string(),
-      file: described(v.string(), 'The file that the name leads to: that of the latest request.'),
+      file: described(v.string(), 'The file that the name leads to, as set by the latest request.'),
     }),
     problems: [...DATABASE, 'outcome_unknown'],
   })

@@ -42,7 +42,7 @@ export const rollUpOnceContract = () =>
       statements: whole,
       milliseconds: v.number(),
       left: described(v.nullable(whole), 'Slots that are still pending; null if not checked.'),
-      behindSeconds: described(v.nullable(whole), 'Seconds since nothing was pending; null if never.'),
+      behindSeconds: described(v.nullable(whole), 'Seconds since a run last left nothing pending; null if none did.'),
     }),
     problems: ['rollup_running', ...DATABASE],
   })

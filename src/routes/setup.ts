@@ -20,9 +20,9 @@ export const readSetupContract = () =>
     summary: 'Get the state of the tables',
     description: 'Lists the migrations to apply: those newer than the tables, or all if a table is missing.',
     answers: ok('The state of the tables.', 'Setup', {
-      ready: described(v.boolean(), 'Whether all tables are there, in this version.'),
+      ready: described(v.boolean(), 'Whether all tables exist in this version.'),
       pending: names('The migrations to apply.'),
-      statements: names('Their statements, for a deploy request. They may be repeated.'),
+      statements: names('Their statements, for a deploy request. They are safe to repeat.'),
     }),
     problems: ['database_unavailable'],
   })
@@ -33,7 +33,7 @@ export const makeTablesContract = () =>
   operation(postSetup, 'Operating', 'makeTables', {
     summary: 'Make the tables',
     description:
-      'As `npm run migrate` does. A lost table is made again, without rows. Safe to repeat, also concurrently.',
+      'Does the same as `npm run migrate`. A lost table is made again, empty. Safe to repeat and to run concurrently.',
     answers: ok('Done.', 'SetupSummary', { applied: names('The migrations that this request applied.') }),
     problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
   })

@@ -19,7 +19,7 @@ const whatIsShown = route('get', '/v1/shown', 'anyone', {
   query: () => ({
     of: described(
       v.pipe(v.array(v.string(), RULE), v.minLength(1, RULE), v.maxLength(MAX_READ, RULE)),
-      `\`TYPE KEY\`, or \`TYPE* PREFIX\` for a total, of which there may be ${MAX_TOTALS}. Repeat the parameter for each.`,
+      `\`TYPE KEY\`, or \`TYPE* PREFIX\` for a total, at most ${MAX_TOTALS} of them. Repeat the parameter for each.`,
     ),
   }),
 })
@@ -28,7 +28,7 @@ export const shownContract = () =>
   operation(whatIsShown, 'Reading', 'shown', {
     summary: 'Get the counts on a page',
     description:
-      'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong, not public or one total too many is null, so that it does not affect the others.',
+      'For the script: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. An entry that is invalid, not public or beyond the limit of totals is null and does not affect the others.',
     revalidated: true,
     answers: { 200: { description: 'The counts.', schema: v.array(v.nullable(count)) } },
     problems: ['too_many_requests', ...READING],

@@ -81,7 +81,7 @@ function checkedText(agreedAt: Date | null, now: Date, zone: TimeZone): string |
 function publicTimeZone(tz: string): string {
   const { name } = knownTimeZone(tz)
   if (/^[+-]/.test(name) && !/:(00|15|30|45)$/.test(name))
-    throw new InvalidInput('tz', 'must be in quarters of an hour')
+    throw new InvalidInput('tz', 'must be a multiple of 15 minutes')
   return name
 }
 

@@ -19,7 +19,7 @@ export const readHealthContract = () =>
   operation(healthRoute, 'Operating', 'health', {
     summary: 'Check the health',
     description:
-      'For monitors: whether a hit would be counted. It looks for all tables in this version, reads how the last roll-up ended, and knows whether the last write of this isolate succeeded. It needs no token and reveals nothing else.',
+      'For monitors: whether a hit would be counted. It checks that all tables exist in this version, that roll-ups succeed, and that the last write of this isolate did. It needs no token and reveals nothing else.',
     answers: {
       200: {
         description: 'Hits are counted and rolled up.',
@@ -27,7 +27,7 @@ export const readHealthContract = () =>
       },
       503: {
         description:
-          'The database is unavailable or not ready, or refuses writes, or roll-ups fail. Configuration errors are a problem document.',
+          'The database is unavailable or not ready, or refuses writes, or roll-ups fail. Configuration errors are reported as a problem document.',
         schema: namedObject('Unhealthy', {
           status: v.literal('unavailable'),
           database: described(v.string(), 'The code of the first problem.'),
@@ -87,13 +87,13 @@ export const readStatusContract = () =>
         ),
         mismatches: described(
           v.nullable(whole),
-          'Mismatches that it found since, up to 10; null before its first round.',
+          'Mismatches found since then, up to 10; null before the first verification ends.',
         ),
       }),
       deadBatches: described(v.nullable(whole), 'Batches of the queue that could not be counted.'),
       types: described(
         v.array(v.strictObject({ name: v.string(), recordType: whole, sameKey: v.array(v.picklist(SPELLINGS)) })),
-        'The configured types, with what decides where their counters are.',
+        'The configured types, with the settings that determine where their counters are stored.',
       ),
     }),
     problems: [],
@@ -149,7 +149,7 @@ export function metricsText(status: Status, sums: readonly Sample[]): string {
       'Problems of the status that need attention.',
       [...ofCodes].map(([code, found]) => [{ code }, found.length]),
     ),
-    ...family('pending_slots', `Slots that wait for the roll-up, up to ${MAX_COUNTED}.`, known(pendingSlots)),
+    ...family('pending_slots', `Slots with pending counts, up to ${MAX_COUNTED}.`, known(pendingSlots)),
     ...family('behind_seconds', 'Time since a roll-up left nothing pending.', known(behindSeconds), 'seconds'),
     ...family('agreed_timestamp_seconds', 'When every sum last agreed.', known(agreedAt || null), 'seconds'),
     ...family('mismatches', 'Sums that verification found wrong, up to 10.', known(verification.mismatches)),

@@ -24,7 +24,7 @@ export function typeNamed(isolate: Isolate, name: string): CounterType {
 /** Why nothing is added to the counters of a type; `null`: it counts. */
 export function countingError(type: CounterType | undefined): FieldError | null {
   if (!type?.readings) return null
-  return { field: 'type', message: 'takes readings only: send them to POST /v1/readings' }
+  return { field: 'type', message: 'accepts readings only: send them to POST /v1/readings' }
 }
 
 /** The counter of a key. @param field the name of the key in the request @throws {InvalidInput} */

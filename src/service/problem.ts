@@ -100,7 +100,7 @@ export const KEY_REUSED =
   'An earlier request with this Idempotency-Key had another body. Nothing was changed. Use another key.'
 /** MySQL's error if there is no room for a row. */
 const FULL = 1114
-const DISK_FULL: [ProblemCode, string] = ['database_unavailable', 'The disk of the database is full. Make room on it.']
+const DISK_FULL: [ProblemCode, string] = ['database_unavailable', 'The database’s disk is full. Free some space.']
 const UNAVAILABLE: [ProblemCode, string] = ['database_unavailable', 'The database does not respond.']
 
 /** Failures of a statement that changed nothing. */
@@ -110,7 +110,7 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
   credentials: ['database_unavailable', 'The database refuses the credentials in DATABASE_URL.'],
   schema: [
     'database_not_ready',
-    'Make the tables: sign in on the Worker’s front page, or run `npm run migrate`. Both make a lost table again, without rows.',
+    'Make the tables: sign in on the Worker’s front page, or run `npm run migrate`. A lost table is made again, empty.',
   ],
   shards: [
     'too_few_ranges',
@@ -121,7 +121,7 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
 }
 
 export const READING_REFUSALS = {
-  reading_below_count: 'The reading is below the count. If the source has started again from zero, send "reset": true.',
+  reading_below_count: 'The reading is below the count. If the source restarted from zero, send "reset": true.',
   count_out_of_range: DATABASE_PROBLEMS.range[1],
 }
 
@@ -131,9 +131,9 @@ const REFUSALS: Record<ChangeRefusal, string> = {
   counter_exists: 'The new key already has a counter. Merge into it, or delete it first.',
   count_not_below: 'The count is not below the given number.',
   different_ranges:
-    'The keys are in different ranges (SHARDING.ranges), and a change is limited to one. Import each range by itself, as `npm run import` does; instead of a rename or merge, set both counters, or export and import the history.',
+    'The keys are in different ranges (SHARDING.ranges), but a change is limited to one. Import each range separately, as `npm run import` does. Instead of renaming or merging, set both counters, or export and import the history.',
   history_too_large: `The counter has more than ${MAX_ROWS} rows of history.`,
-  too_many_pending: `The counter has too many pending slots: a change takes at most ${MAX_TAKEN_SLOTS}.`,
+  too_many_pending: `The counter has too many pending slots: a change can include at most ${MAX_TAKEN_SLOTS}.`,
 }
 
 /** The problem of any error. Only messages written for clients leave the Worker. @param advice for changes whose outcome is unknown */

@@ -29,7 +29,7 @@ const MAX_EXPIRY_LAG_DAYS = 1
 const EXAMPLE_ORIGIN = 'https://example.com'
 
 const INTERRUPTED =
-  'A run was interrupted: by an outage of the database, or by the platform because it took too much processor time, of which PLAN = "paid" has more.'
+  'A run was interrupted, either by a database outage or by the platform’s CPU time limit, which is higher with PLAN = "paid".'
 
 export type Status = Awaited<ReturnType<typeof readStatus>>
 
@@ -123,11 +123,11 @@ const HEALTH_CHECKS = {
   },
   write_failed: ({ breakers }) =>
     breakers.some(({ writeFailed }) => writeFailed)
-      ? 'The last statement with which this isolate wrote failed. Either the database accepts no writes (is its disk full?), or it could not be reached. This ends with the next such statement that succeeds: with the next hit that is counted.'
+      ? 'The last write of this isolate failed. Either the database refuses writes (is its disk full?), or it could not be reached. The next successful write, such as a counted hit, clears this problem.'
       : null,
   rollup_failed: ({ rollUp }) =>
     rollUp?.stoppedBy === 'failure'
-      ? 'The last roll-up failed. The next one begins within a minute. Look for scheduled_failed in the log.'
+      ? 'The last roll-up failed. The next one starts within a minute. Look for scheduled_failed in the log.'
       : null,
   rollup_missing(found) {
     const { rollUp, now } = found
@@ -151,7 +151,7 @@ const OTHER_CHECKS = {
     unread.length > 0 ? `These parts could not be read: ${unread.join(', ')}. The log has the errors.` : null,
   breaker_open: ({ breakers }) =>
     breakers.some(({ open }) => open)
-      ? 'The database keeps failing in this isolate, so most statements are refused unsent. A trial is sent every few seconds.'
+      ? 'Statements keep failing in this isolate, so most are refused without being sent. One is tried every few seconds.'
       : null,
   example_origin({ config }) {
     const types = [...config.types.values()].filter(({ allowedOrigins }) => allowedOrigins.includes(EXAMPLE_ORIGIN))
@@ -171,7 +171,7 @@ const OTHER_CHECKS = {
   pruning_behind(found) {
     const late = found.slots?.overdueHours ?? 0
     if (late <= MAX_PRUNING_LAG_HOURS) return null
-    const rest = 'The remaining ones are not empty: they wait for the roll-up.'
+    const rest = 'The remaining slots are not empty: the roll-up must move their counts first.'
     return `Some slots should have been pruned ${late} hours ago. ${whyLeft(found, 'pruning', 'prune', rest)}`
   },
   history_behind(found) {
@@ -179,7 +179,7 @@ const OTHER_CHECKS = {
     const keptSince = startOf('day', new Date(found.now.getTime() - history.hourDays * DAY_MS))
     const late = found.oldestHour ? (keptSince.getTime() - found.oldestHour.getTime()) / DAY_MS : 0
     if (late <= MAX_EXPIRY_LAG_DAYS || !mayExpire) return null
-    const rest = 'The remaining ones have no day in the history (kept in the log): run npm run verify.'
+    const rest = 'The remaining hours belong to no day of the history (`kept` in the log): run npm run verify.'
     return `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${whyLeft(found, 'expiry', 'expire', rest)}`
   },
   sums_disagree({ runs, config }) {
@@ -195,7 +195,7 @@ const OTHER_CHECKS = {
   batches_dead({ runs, now }) {
     const { count, lastAt } = runs?.deadBatches ?? { count: 0, lastAt: null }
     if (secondsSince(lastAt, now) > DEAD_BATCH_DAYS * 86_400) return null
-    return `Batches died in the queue (${count} until now, the last at ${lastAt!.toISOString()}), so their hits are not counted. Look for batch_dead in the log.`
+    return `Batches died in the queue (${count} so far, the last at ${lastAt!.toISOString()}), so their hits are not counted. Look for batch_dead in the log.`
   },
 } satisfies Checks<Found>
 
@@ -208,8 +208,7 @@ export const FINDING_CODES = ['wrong_setting', ...Object.keys({ ...HEALTH_CHECKS
 function wrongSettings({ mistakes, config }: Isolate) {
   return mistakes.map(({ field, message }) => {
     const of = [...config.stopped].find(([, wrong]) => wrong.some((mistake) => mistake.field === field))?.[0]
-    const until =
-      of === undefined ? 'this setting is ignored' : `${of} counts nothing; downloads are redirected all the same`
+    const until = of === undefined ? 'this setting is ignored' : `${of} counts nothing; downloads are still redirected`
     return { code: 'wrong_setting' as const, detail: `${field} ${message}. Until you correct it and deploy, ${until}.` }
   })
 }
@@ -224,7 +223,7 @@ function backlog(found: Found, stuck: boolean): string | null {
   const isDone = rollUp.cursor === null && rollUp.stoppedBy === null
   if (stuck !== (isDone && slots !== null && slots.pending < few)) return null
   if (stuck) {
-    return `Roll-ups reach the end but leave some counts pending ${span(behind)}. Either totals are at the 64-bit limit (stuck in the log), or runs fail.`
+    return `Roll-ups complete but have not moved all counts ${span(behind)}. Either totals are at the 64-bit limit (\`stuck\` in the log), or runs fail.`
   }
   const reasons = { ...budgetAdvice(found), interruption: INTERRUPTED, unknown: 'The log says why runs fail.' }
   return `The roll-up has not caught up ${span(behind)}. ${reasons[rollUp.stoppedBy ?? 'unknown']}`
@@ -244,7 +243,7 @@ function whyLeft(found: Found, task: BackgroundTask, event: string, rest: string
 /** What to do about runs that a budget of the plan ends. */
 function budgetAdvice({ config }: Found): Record<StoppedBy, string> {
   const remedy = config.plan === 'free' ? 'Set PLAN = "paid".' : 'See docs/scale.md: a larger database, or shards.'
-  const advice = (budget: StoppedBy) => `Runs end before they have done everything: too few ${budget}. ${remedy}`
+  const advice = (budget: StoppedBy) => `Runs exhaust their budget of ${budget} before they are done. ${remedy}`
   return { statements: advice('statements'), seconds: advice('seconds') }
 }
 

@@ -232,7 +232,7 @@ export function drawChartImage(of: Unit, { by, points }: Pick<Chart, 'by' | 'poi
   const days = showDays(points[0]!.start.slice(0, 10), today)
   return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sum}, ${days}">
 <title>${sum}, ${days}</title>
-<desc>By ${by}, in UTC. The last ${by} is not over.</desc>
+<desc>By ${by}, in UTC. The last ${by} is incomplete.</desc>
 <style>${STYLE}</style>
 <rect class="ground" x=".5" y=".5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
 <g aria-hidden="true">

@@ -47,8 +47,6 @@ function contentOf({ keys }: CounterType, { count, before, leading, rising }: We
     return counters.length === 0 ? '' : html`<p>${title}:</p><ol>${items}</ol>`
   }
   const growth =
-    before === null
-      ? ''
-      : `, ${showGrowth({ compared: count, before })} against ${showCount(before)} in the week before`
-  return html`<p>${counted}${growth.replace('  ', ' ')}</p>${list('Most', leading, showCount)}${list('Rose most', rising, showChange)}`
+    before === null ? '' : `, ${showGrowth({ compared: count, before })} against ${showCount(before)} the week before`
+  return html`<p>${counted}${growth.replace('  ', ' ')}</p>${list('Highest counts', leading, showCount)}${list('Biggest gains', rising, showChange)}`
 }

@@ -48,7 +48,7 @@ export class Salts {
       await offerSalt(this.#db, day, this.#ownSalt(day))
       salt = await readSalt(this.#db, day)
     }
-    if (salt === null) throw new Error('the salt is not there after it was stored')
+    if (salt === null) throw new Error('the salt is missing after it was stored')
     for (const salts of [this.#held, this.#own]) {
       for (const old of salts.keys()) {
         if ((old + 1) * DAY_SECONDS + this.#longestWindow <= Date.now() / 1_000) salts.delete(old)

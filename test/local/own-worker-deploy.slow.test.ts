@@ -19,7 +19,7 @@ it('deploy stores secrets, makes tables and waits for the first hit; the next ve
   const { databaseUrl } = await takeDatabase({ empty: true })
   const first = worker.script('deploy', { DATABASE_URL: databaseUrl, CI: '' })
   await first.printed(/Waiting for the first hit[\s\S]*\/check\?type=page_view/)
-  expect(first.output).toContain('Made the tables: 0001_')
+  expect(first.output).toContain('Applied the migrations 0001_')
   expect(first.output).toContain(`<script defer src="${url}/slotted.js"></script>`)
   const token = account.secrets.get('API_TOKEN')!
   expect(first.output).toContain(token)
@@ -32,7 +32,7 @@ it('deploy stores secrets, makes tables and waits for the first hit; the next ve
 
   const secrets = new Map(account.secrets)
   const again = await worker.script('deploy').outcome()
-  expect(again).toEqual(saying(1, `${url} is up. Its tables were not migrated`))
+  expect(again).toEqual(saying(1, `${url} is up, but its tables were not migrated`))
 
   await writeFile(join(worker.folder, 'vendor/of-the-user.tgz'), '')
   expect((await worker.init(await packNextVersion(worker.packed))).stdout).toContain('The package is now version')
@@ -42,7 +42,7 @@ it('deploy stores secrets, makes tables and waits for the first hit; the next ve
   ])
   await worker.install()
   const upgrade = await worker.script('deploy', { API_TOKEN: token }).outcome()
-  expect(upgrade).toEqual(saying(0, /Made the tables: 9999_next_version[\s\S]*It counts: \/blog\//))
+  expect(upgrade).toEqual(saying(0, /Applied the migrations 9999_next_version[\s\S]*It counts: \/blog\//))
   expect(account.secrets).toEqual(secrets)
   expect(account.deployments).toBe(4)
   expect(await count(url, key)).toMatchObject({ count: 1 })

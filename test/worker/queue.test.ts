@@ -134,7 +134,7 @@ describe('While the database refuses inserts', () => {
       }>()
       return { deadBatches, problems: problems.filter(({ code }) => code !== 'rollup_missing') }
     }
-    const detail = expect.stringMatching(/^Batches died in the queue \(3 until now, the last at 2/)
+    const detail = expect.stringMatching(/^Batches died in the queue \(3 so far, the last at 2/)
     const { deadBatches, problems } = await status()
     expect({ deadBatches, problems }).toEqual({ deadBatches: 3, problems: [{ code: 'batches_dead', detail }] })
     const [lastAt] = /\d{4}-\S+Z/.exec(problems[0]!.detail)!

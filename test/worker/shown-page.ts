@@ -41,7 +41,7 @@ export function countIn(text: string): number | null {
 
 /** What a change says: its text and the two numbers of its tip. */
 function changeOf({ text, attributes: { title = '' } }: Found) {
-  const [, now, before, until] = /^(-?[\d,]+) after (-?[\d,]+)(?:, both up to (.*))?$/.exec(title) ?? []
+  const [, now, before, until] = /^(-?[\d,]+) compared with (-?[\d,]+)(?:, both up to (.*))?$/.exec(title) ?? []
   return { text, compared: countIn(now ?? ''), before: countIn(before ?? ''), until: until ?? null }
 }
 

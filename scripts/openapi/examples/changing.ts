@@ -35,7 +35,7 @@ export const CHANGING_EXAMPLES: ExamplesOf<'Changing'> = {
       says: { 'Idempotent-Replayed': 'true' },
     },
     reading: {
-      summary: 'A count that arises elsewhere',
+      summary: 'A count from another source',
       params: { type: 'download', key: 'v1.2.0/app.tgz' },
       body: { count: 321, as: 'reading' },
       answer: { type: 'download', key: 'v1.2.0/app.tgz', count: 321, added: 321 },

@@ -28,7 +28,7 @@ export const COUNTING_EXAMPLES: ExamplesOf<'Counting'> = {
       'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)',
     }),
     automated: exampleHit(
-      'A browser driven by a program, which is not counted',
+      'A browser controlled by a program, which is not counted',
       { automated: '1' },
       'ignored; reason=automated',
     ),

@@ -52,7 +52,7 @@ export const IMAGE_EXAMPLES: ExamplesOf<'Images'> = {
   },
   chartTotal: {
     chart: {
-      summary: 'All downloads of twelve months',
+      summary: 'All downloads in the last twelve months',
       params: { type: 'download' },
       query: { period: '12m' },
       says: CACHED,

@@ -52,5 +52,5 @@ export const OPERATING_EXAMPLES: ExamplesOf<'Operating'> = {
   },
   repair: { missing: { ...exampleNoCounter(), body: {} } },
   setup: { ready: { summary: 'Ready', answer: { ready: true, pending: [], statements: [] } } },
-  makeTables: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
+  makeTables: { again: { summary: 'Nothing to do', answer: { applied: [] } } },
 }

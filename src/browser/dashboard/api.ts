@@ -17,12 +17,12 @@ export class ApiError extends Error {
 
 /** What only the page knows, or says otherwise than to programs. */
 const OWN: Record<string, string> = {
-  outcome_unknown: 'No answer came: this may or may not have been done. Load the page again to see.',
+  outcome_unknown: 'The outcome is unknown: the change may or may not have been made. Reload the page to see.',
   unauthorized: 'Your session has ended. Sign in again.',
 }
 
 /** What a page says if there is no response. */
-export const noAnswer = () => (navigator.onLine ? 'The Worker does not answer.' : 'You are offline.')
+export const noAnswer = () => (navigator.onLine ? 'The Worker does not respond.' : 'You are offline.')
 
 /** What a page says of a failed request, and what happens `next` if that may pass. */
 export function messageOf(error: unknown, next = 'Try again.'): string {

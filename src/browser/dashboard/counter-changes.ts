@@ -7,7 +7,7 @@ import { open } from './page-swap.ts'
 
 /** The API accepts JSON numbers up to this, and their negatives. */
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
-const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
+const CHANGE_FIRST = 'Later hits for the old key create a new counter, so change the key on your site first.'
 
 // From the URL, because HTML does not preserve every character.
 const ownKey = () => new URLSearchParams(location.search).get('key') ?? ''
@@ -39,8 +39,8 @@ function questionOf(action: Action, to: string, count: bigint, other: bigint): Q
       title: 'Set this counter?',
       button: `Set to ${showCount(other)}`,
       lines: [
-        `Its count changes from ${showCount(count)} to ${showCount(other)} (${showChange(other - count)}). What is counted before you confirm is overwritten too.`,
-        'The history keeps what was counted, and shows this change as an adjustment.',
+        `Its count changes from ${showCount(count)} to ${showCount(other)} (${showChange(other - count)}). Hits that arrive before you confirm are overwritten too.`,
+        'The history keeps what was counted and shows this change as an adjustment.',
       ],
       // A JavaScript number would round the digits.
       request: ['PUT', `{"count":${to}}`],
@@ -50,8 +50,8 @@ function questionOf(action: Action, to: string, count: bigint, other: bigint): Q
       title: 'Delete this counter?',
       button: 'Delete',
       lines: [
-        `${its}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
-        'What is counted under this key afterwards is a new counter.',
+        `${its}, its history and its adjustments are deleted and subtracted from the totals of its type. This cannot be undone.`,
+        'Later hits for this key create a new counter.',
       ],
       request: ['DELETE'],
       done: ['Deleted ', key, '.'],
@@ -64,10 +64,10 @@ function questionOf(action: Action, to: string, count: bigint, other: bigint): Q
       done: ['Renamed ', key, ' to ', to, '.'],
     },
     merge: {
-      title: 'Merge this counter into another one?',
+      title: 'Merge this counter into another?',
       button: 'Merge',
       lines: [
-        `${its} and its history are added to the other counter, which has ${showCount(other)} and then ${showCount(count + other)}. This cannot be undone.`,
+        `${its} and its history are added to the other counter, which changes from ${showCount(other)} to ${showCount(count + other)}. This cannot be undone.`,
         CHANGE_FIRST,
       ],
       request: ['POST', JSON.stringify({ into: to })],
@@ -83,7 +83,7 @@ export function startChanges(): void {
     event.preventDefault()
     const field = changeField('new-count', 'change-message')
     const count = typedCount(field.input.value)
-    const rule = `A whole number, such as 1234 or 1,234, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`
+    const rule = `Enter a whole number, such as 1234 or 1,234, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`
     if (count === null || count > LARGEST || count < -LARGEST) field.refuse(rule)
     else void field.run(() => change('set', String(count), count))
   })
@@ -128,7 +128,7 @@ async function change(action: Action, to: string, other = 0n): Promise<void> {
   } catch (error) {
     // Somebody else was faster.
     if (!(error instanceof ApiError) || error.code !== 'counter_exists') throw error
-    return offer('This key has a counter by now. Nothing was changed.', 'merge', to)
+    return offer('A counter with this key has just been created. Nothing was changed.', 'merge', to)
   }
   // In the same period.
   const next = new URLSearchParams(location.search)
@@ -141,9 +141,9 @@ async function change(action: Action, to: string, other = 0n): Promise<void> {
 
 async function move(action: 'rename' | 'merge', to: string): Promise<void> {
   const found = await findCounter(to)
-  if ([to, found?.key].includes(ownKey())) keyField().refuse('This counter has this key already.')
+  if ([to, found?.key].includes(ownKey())) keyField().refuse('This counter already has this key.')
   else if (action === 'rename' && found !== null) {
-    offer(`This key has a counter, with a count of ${showCount(BigInt(found.count))}.`, 'merge', to)
+    offer(`This key already has a counter with a count of ${showCount(BigInt(found.count))}.`, 'merge', to)
   } else if (action === 'merge' && found === null) offer('There is no counter with this key.', 'rename', to)
   else await change(action, to, BigInt(found?.count ?? 0))
 }

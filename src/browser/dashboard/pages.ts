@@ -57,7 +57,7 @@ async function makeTables(say: (text: string) => void): Promise<string> {
       await ask('POST', path('setup'))
       // Without the query, which named no page.
       location.replace(`${BASE}/`)
-      return 'The tables are there.'
+      return 'The tables are ready.'
     } catch (error) {
       const { status, code, message } = error as ApiError
       byId('deploy-request').hidden = code !== 'deploy_request_needed'

@@ -68,7 +68,7 @@ export function rangeBetween(by: HistoryUnit, zone: TimeZone, begin: number | un
   }
 }
 
-const TOO_MANY = `must leave at most ${MAX_POINTS} periods up to "to": choose a later one, or longer periods`
+const TOO_MANY = `must be at most ${MAX_POINTS} periods before "to": choose a later time or longer periods`
 
 /** By the requested name. Creating one takes about a millisecond, and it caches its look-ups. */
 const zones = new BoundedMap<TimeZone>(16)

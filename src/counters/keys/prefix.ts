@@ -35,7 +35,7 @@ export async function checkKeys(
   const most = Math.min(MAX_NAMES, Math.max(1, Math.floor(maxRows / rows)))
   const areFew = 'found' in of ? of.found.length <= most : await hasFewKeys(db, of, most)
   if (areFew) return
-  const reason = most < MAX_NAMES ? ', too many for what was asked' : ''
+  const reason = most < MAX_NAMES ? ', too many for this request' : ''
   const advice = 'Use a longer prefix, a shorter period, or a separate type for these keys.'
   throw new TooManyKeys(`More than ${most} keys begin with this prefix${reason}. ${advice}`)
 }

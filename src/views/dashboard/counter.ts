@@ -44,7 +44,7 @@ function adjustments({ adjustments }: CounterNumbers): Html | '' {
   return html`<div id="adjustments">
 <h3>Set or imported in this period</h3>
 <p class="hint">These adjustments changed the total. The chart shows only counted hits.</p>
-<table><thead><tr><th scope="col">When</th><th scope="col">How</th><th scope="col" class="number">Added</th></tr></thead><tbody>${rows}</tbody></table>
+<table><thead><tr><th scope="col">When</th><th scope="col">Kind</th><th scope="col" class="number">Change</th></tr></thead><tbody>${rows}</tbody></table>
 </div>`
 }
 
@@ -54,13 +54,13 @@ function alsoOf({ types }: Viewer, type: CounterType): Html | '' {
   if (also.length === 0) return ''
   // A token may not learn the names of types that it does not cover.
   if (!also.every((type) => types.includes(type))) {
-    return html`<p>The same key in other types stays as it is: this token may not change all of them.</p>`
+    return html`<p>The same key in other types is not changed: this token does not cover all of them.</p>`
   }
   const counts = also.map(({ name, title }, index) => {
     const joint = index === 0 ? '' : index === also.length - 1 ? ' and ' : ', '
     return html`${joint}${title} (<span data-also="${name}"></span>)`
   })
-  return html`<p><label><input type="checkbox" id="also" checked> The same key in ${counts} too</label></p>`
+  return html`<p><label><input type="checkbox" id="also" checked> Include the same key in ${counts}</label></p>`
 }
 
 /** `src/browser/dashboard/counter-changes.ts` handles the forms and the dialog. */
@@ -86,6 +86,6 @@ const changeForms = (also: Html | '') => html`<details class="card fold" id="cha
 <h2 id="confirm-title">Are you sure?</h2>
 <div id="confirm-text"></div>
 <div id="confirm-also">${also}</div>
-<div class="row"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
+<div class="row"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Continue</button></div>
 </form>
 </dialog>`

@@ -104,7 +104,7 @@ function stateText({ asOf, problems }: State): Html {
   const [state, text] =
     count > 0
       ? ['problem', count === 1 ? '1 problem' : `${count} problems`]
-      : ['well', asOf === null ? '' : `up to ${asOf}`]
+      : ['well', asOf === null ? '' : `as of ${asOf}`]
   return html`<p class="hint" id="state" data-state="${asOf === null ? 'unknown' : state}"><span class="dot"></span> <span>${text}</span></p>`
 }
 

@@ -45,7 +45,7 @@ ${listOf(shown, list, shownCompanion(type, types, 'counter'), ({ key }) => count
 ${pages(shown, list)}
 </section>
 ${folders(shown, list)}
-<p class="hint" id="as-of">${view.find !== '' && numbers.isOfType ? 'Figures and chart are of all keys: too many were found to add them up. ' : ''}${noteOf(numbers)}</p>`
+<p class="hint" id="as-of">${view.find !== '' && numbers.isOfType ? 'Too many keys match to add them up, so the figures and the chart cover all keys. ' : ''}${noteOf(numbers)}</p>`
 }
 </main>`
 }
@@ -77,7 +77,7 @@ function search({ path, named, view }: Shown): Html {
 function listMessage({ counters, more, ranked, searched }: TypeNumbers['list'], { find, page, sort }: View): string {
   const limit =
     searched?.all === false
-      ? ` Other than at their beginning, only the first ${showCount(searched.keys)} keys were searched.`
+      ? ` Beyond matches at the start of a key, only the first ${showCount(searched.keys)} keys were searched.`
       : ''
   if (counters.length === 0) {
     return find === ''
@@ -85,10 +85,10 @@ function listMessage({ counters, more, ranked, searched }: TypeNumbers['list'], 
       : `Nothing found in this period.${limit}`
   }
   if (!ranked && find === '')
-    return 'Too many counters to rank by this period: these lead all time. A day in UTC, a month in UTC and all time are ranked.'
-  if (!ranked) return 'Too many keys begin with this to rank them: they are in alphabetical order.'
-  if (sort !== '' && more && !searched) return 'Sorted among the 1,000 with the highest counts.'
-  return (page === MAX_PAGES && more ? 'The list ends here. Filter for others.' : '') + limit
+    return 'Too many counters to rank for this period; these lead all time. A day (UTC), a month (UTC) and all time can be ranked.'
+  if (!ranked) return 'Too many matches to rank. They are listed alphabetically.'
+  if (sort !== '' && more && !searched) return 'Only the 1,000 highest counts are sorted.'
+  return (page === MAX_PAGES && more ? 'The list ends here. Use the filter to find other keys.' : '') + limit
 }
 
 /** The counts by folder, such as a release. */
@@ -122,12 +122,12 @@ export function firstRun({ viewer, type, origin, refused }: FirstRun): Html {
   const isCounted = viewer.configured.some(({ also, bots }) => bots === type || also.includes(type))
   const check = `${address}/check?type=${encodeURIComponent(type.name)}`
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title">
-<h2 id="first-run-title">Count the first one</h2>
+<h2 id="first-run-title">Count the first hit</h2>
 <ol>
-${isCounted ? html`<li><p>It needs no script: visits count here with those of the type whose <code>also</code> or <code>bots</code> names this one.</p></li>` : type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
+${isCounted ? html`<li><p>No script needed: this type counts hits of the type that names it in <code>also</code> or <code>bots</code>.</p></li>` : type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
 <li><p>Waiting for the first hit. This page checks every 30 seconds and whenever you return to it.</p>
 <p id="first-run-refused">${refused}</p>
-<p class="hint">Does a visit not count? Open <a href="${check}">${check}</a> in the same browser.</p></li>
+<p class="hint">Visit not counted? Open <a href="${check}">${check}</a> in the same browser.</p></li>
 </ol>
 </section>`
 }
@@ -136,9 +136,9 @@ function forPages(type: CounterType, address: string): Html {
   const settings = type.name === 'page_view' ? '' : ` data-type="${type.name}"`
   const image = `${address}/hit.gif?key=%2Fabout&amp;type=${type.name}`
   const code = `<script defer src="${address}/slotted.js"${settings}></script>\n<noscript><img src="${image}" referrerpolicy="origin" alt=""></noscript>`
-  return html`<li><p>Paste this into your pages, before <code>&lt;/body&gt;</code>. The image counts visitors without JavaScript; its <code>key</code> is that of the page.</p>
+  return html`<li><p>Paste this into your pages, before <code>&lt;/body&gt;</code>. The image counts visitors without JavaScript; set its <code>key</code> to the path of the page.</p>
 ${copyable('first-run-script', 'Script and image', code, 4)}</li>
-<li><p>Open one of the pages. To know in advance whether it counts, check its address:</p>
+<li><p>Open one of the pages. To check first whether its hits count, enter its address:</p>
 ${checkForm(html`<input type="hidden" name="type" value="${type.name}">`)}</li>`
 }
 

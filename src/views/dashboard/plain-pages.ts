@@ -32,7 +32,7 @@ ${message === undefined ? '' : html`<span class="danger" id="token-message" role
 <input type="hidden" name="zone">
 <button class="primary">Sign in</button>
 </form>
-<p class="hint">The token is the Worker’s secret <code>API_TOKEN</code>, which <code>npm start</code> prints, or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>
+<p class="hint">Use the Worker’s secret <code>API_TOKEN</code> (<code>npm start</code> prints it) or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>
 ${publicType === undefined ? '' : html`<p class="hint">Without a token, you can see <a href="${base}/stats/${encodeURIComponent(publicType.name)}">the public page of ${publicType.title}</a>.</p>`}`
   return narrowPage('Sign in', at, content)
 }
@@ -41,9 +41,9 @@ ${publicType === undefined ? '' : html`<p class="hint">Without a token, you can 
 export function checkPage(at: Site, { type, page }: { type: string; page: string }): Html {
   const typeField = html`<label for="check-type">Type</label>
 <input id="check-type" name="type" value="${type}" required spellcheck="false" autocapitalize="off">`
-  const title = 'Does this browser count?'
+  const title = 'Do hits from this browser count?'
   const content = html`<h1>${title}</h1>
-<p>The button sends a hit from this browser through every check. The hit is not counted.</p>
+<p>The button runs a hit from this browser through every check without counting it.</p>
 <noscript>${notice('This page needs JavaScript.')}</noscript>
 ${checkForm(typeField, page)}`
   return narrowPage(title, at, content)
@@ -87,22 +87,18 @@ const notice = (text: string) => html`<p class="notice">${text}</p>`
 /** The answer to the address of a type that is not one of the viewer's. @param isHidden whether it is configured */
 export function noTypePage(viewer: Viewer, name: string, isHidden: boolean): Html {
   const [title, text] = isHidden
-    ? ['Your token may not see this type', 'Choose a type above, or sign out and sign in with another token.']
-    : ['There is no such type', html`Nothing is counted as “${keyText(name)}”. Choose a type above.`]
+    ? ['Your token does not cover this type', 'Choose a type above, or sign out and sign in with another token.']
+    : ['There is no such type', html`No type is named “${keyText(name)}”. Choose a type above.`]
   return mainPage(viewer, title, text)
 }
 
 /** The answer to the address of a counter without a key. */
 export const noCounterPage = (viewer: Viewer) =>
-  mainPage(
-    viewer,
-    'There is no such counter',
-    'The address of a counter has its type and its key. Choose a type above.',
-  )
+  mainPage(viewer, 'There is no such counter', 'The address must name a type and a key. Choose a type above.')
 
 /** The answer to those who are signed in and ask for a public page that a type does not have. */
 export function noPublicPage(viewer: Viewer, { name, title }: CounterType): Html {
-  const text = html`${title} has a public page only with <code>COUNTERS.${name}.public_page</code>. You can see it <a href="${viewer.base}/?type=${encodeURIComponent(name)}">in the dashboard</a>.`
+  const text = html`To publish ${title}, set <code>COUNTERS.${name}.public_page = true</code>. You can see the counts <a href="${viewer.base}/?type=${encodeURIComponent(name)}">in the dashboard</a>.`
   return mainPage(viewer, 'This page is not public', text)
 }
 
@@ -113,7 +109,7 @@ export function setupPage(viewer: Viewer, pending: readonly Migration[]): Html {
 <h1>The database is not ready</h1>
 <section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
-<p>Tables are missing, or from an older version. Until they are made, no hit is counted. A lost table is made again, without its rows. Other tables stay as they are.</p>
+<p>Tables are missing or from an older version, so no hits are counted. A lost table is made again, empty. Other tables keep their rows.</p>
 ${
   mayMake
     ? html`<p><button id="make-tables" class="primary">Make the tables</button></p>
@@ -124,10 +120,10 @@ ${
 <section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>
 <div class="row card-head"><h2 id="deploy-request-title">With a deploy request</h2></div>
 <ol>
-<li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
+<li>In PlanetScale’s dashboard, create a development branch from this branch: <i>Branches, New branch</i>.</li>
 <li>Run these statements on the new branch.</li>
 <li>Open a deploy request for it, and deploy it.</li>
-<li>Come back and press the button again. It then only records what is there.</li>
+<li>Return to this page and press the button again. It then only records the version of the tables.</li>
 </ol>
 ${copyable('statements', 'Statements', `${pending.flatMap(({ statements }) => statements).join(';\n\n')};`, 12)}
 </section>

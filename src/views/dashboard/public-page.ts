@@ -47,7 +47,7 @@ ${list.counters.length === 0 ? html`<p class="hint">Nothing was counted in this 
 /** What applications show of a link to the page, beside its title. */
 function linkPreview(path: string, type: CounterType, { figures, total }: TypeNumbers): Html {
   const month = figures['30d'].count
-  const about = `${withUnit(showCount(month), month, type)} in 30 days, ${showCount(total)} in all.`
+  const about = `${withUnit(showCount(month), month, type)} in 30 days, ${showCount(total)} in total.`
   return html`<meta name="description" content="${about}">
 <link rel="alternate" type="application/atom+xml" title="${type.title}, weekly" href="${path}.atom">`
 }

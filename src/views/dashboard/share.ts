@@ -35,8 +35,8 @@ ${
 <datalist id="share-keys">${list.counters.map(({ key }) => html`<option value="${key}">`)}</datalist>
 <button>Show</button></form>
 ${snippets(shown, origin, isKey, of)}
-${type.publicPage ? copyable('share-page', `Public page of all ${type.keys}`, `${origin}${path}stats/${encoded(type.name)}`, 1) : html`<p>Public page: <code>public_page = true</code> in ${setting} makes one.</p>`}`
-    : html`<p>These counts are private. <code>public = true</code> in ${setting} lets anybody read them.</p>`
+${type.publicPage ? copyable('share-page', `Public page of all ${type.keys}`, `${origin}${path}stats/${encoded(type.name)}`, 1) : html`<p>There is no public page. To publish one, set <code>public_page = true</code> in ${setting}.</p>`}`
+    : html`<p>These counts are private. To let anyone read them, set <code>public = true</code> in ${setting}.</p>`
 }
 </section>`
 }
@@ -57,9 +57,9 @@ function snippets({ type, path }: Shown, origin: string, isKey: boolean, of: str
   // The script spells keys as those of pages are, and so cannot name all.
   const number =
     pageKey(of) === of
-      ? html`${copyable('share-number', 'Number in a page that has the script', element, 2)}
-<p class="hint">Leave out what the script has as <code>data-prefix</code>.</p>`
-      : html`<p>Number in a page: the script cannot name this key.</p>`
+      ? html`${copyable('share-number', 'Number in a page with the script', element, 2)}
+<p class="hint">If the script has a <code>data-prefix</code>, leave that prefix out.</p>`
+      : html`<p>Number in a page: not available, because the script cannot spell this key.</p>`
   return html`${images}${number}`
 }
 

@@ -59,7 +59,7 @@ export function growth({ until, isNew, ...change }: ShownChange, more = '') {
   if (compared === null || before === null) return raw('<span class="growth"></span>')
   const text = isNew ? 'new' : showGrowth(change) || (compared > before ? `from ${showCount(before)}` : '')
   const end = until && (clockOf(until) === '00:00' ? 'the end of yesterday' : clockOf(until))
-  const title = `${showCount(compared)} after ${showCount(before)}${end ? `, both up to ${end}` : ''}`
+  const title = `${showCount(compared)} compared with ${showCount(before)}${end ? `, both up to ${end}` : ''}`
   const direction = text.startsWith('▲') ? ' up' : text.startsWith('▼') ? ' down' : ''
   const rest = text && more && `<span class="against"> ${more}</span>`
   return raw(`<span class="growth${direction}" title="${title}">${text}${rest}</span>`)
@@ -245,7 +245,7 @@ function partName(type: CounterType, key: string | null): Html | string {
 function adjustedNote({ total, chart }: Shown['numbers']): Html | '' {
   const adjusted = total - chart.count
   if (adjusted === 0n) return ''
-  return html`<p class="hint" id="adjusted-note">With ${showChange(adjusted)} that were set or imported without a day, the total is ${showCount(total)}.</p>`
+  return html`<p class="hint" id="adjusted-note">The total of ${showCount(total)} includes ${showChange(adjusted)} set or imported without a day.</p>`
 }
 
 const DAY_MS = 86_400_000
@@ -254,10 +254,10 @@ const DAY_MS = 86_400_000
 function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
   if (beforeFirst === null) return ''
   // Only months are compared with the same date of another year.
-  if (first.slice(4) === beforeFirst.slice(4)) return 'against the same months, a year earlier'
+  if (first.slice(4) === beforeFirst.slice(4)) return 'against the same months a year earlier'
   const weeks = (Date.parse(first) - Date.parse(beforeFirst)) / (7 * DAY_MS)
   const days = last === first ? 'the same weekday' : 'the same weekdays'
-  return `against ${days}, ${weeks === 1 ? 'a week' : `${weeks} weeks`} earlier`
+  return `against ${days} ${weeks === 1 ? 'a week' : `${weeks} weeks`} earlier`
 }
 
 /**
@@ -293,7 +293,7 @@ function table(shown: Shown): Html {
     return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
   })
   return html`<table>
-<thead><tr><th scope="col">${capitalized(chart.by)}</th>${head(capitalized(type.unit))}${names.map(head)}${numbers.also ? head(capitalized(also!.unit)) : ''}${hasBefore ? html`${head('Before')}${head('Change')}` : ''}</tr></thead>
+<thead><tr><th scope="col">${capitalized(chart.by)}</th>${head(capitalized(type.unit))}${names.map(head)}${numbers.also ? head(capitalized(also!.unit)) : ''}${hasBefore ? html`${head('Previous')}${head('Change')}` : ''}</tr></thead>
 <tbody>
 ${raw(rows.join(''))}</tbody></table>`
 }
@@ -367,13 +367,12 @@ export function listOf(
     const part = row.count <= 0n ? 0 : Number((row.count * 1_000n) / most) / 10
     return html`<tr><th scope="row"><svg class="part" width="${part}%" aria-hidden="true"><rect width="100%" height="100%"/></svg>${cell}</th><td class="number small-chart">${row.points && drawSmall(row.points)}</td><td class="number count">${showCount(row.count)}</td>${also ? html`<td class="number also">${row.also === undefined ? '' : showCount(row.also)}</td>` : ''}<td class="number wide">${showShare(row.count, total)}</td>${whole.days > 1 ? html`<td class="number wide">${showAverage(row.whole, whole.days)}</td>` : ''}<td class="number">${growth({ ...row, until })}</td></tr>\n`
   })
-  return html`<table class="ranking"><thead><tr><th scope="col"><span class="hidden">${capitalized(type.keys)}</span></th><th scope="col" class="number small-chart">Over time</th>${heading(capitalized(type.unit), 'count', '')}${also ? heading(capitalized(also.unit), 'also', 'also') : ''}<th scope="col" class="number wide">Share</th>${whole.days > 1 ? html`<th scope="col" class="number wide">A day</th>` : ''}${heading('Change', '', 'change')}</tr></thead><tbody id="top">
+  return html`<table class="ranking"><thead><tr><th scope="col"><span class="hidden">${capitalized(type.keys)}</span></th><th scope="col" class="number small-chart">Over time</th>${heading(capitalized(type.unit), 'count', '')}${also ? heading(capitalized(also.unit), 'also', 'also') : ''}<th scope="col" class="number wide">Share</th>${whole.days > 1 ? html`<th scope="col" class="number wide">Per day</th>` : ''}${heading('Change', '', 'change')}</tr></thead><tbody id="top">
 ${rows}</tbody></table>`
 }
 
 /** What a page's last line says of its numbers. */
 export function noteOf({ pending, timeZone }: Pick<Shown['numbers'], 'pending' | 'timeZone'>): string {
-  const counted =
-    pending === null ? 'As of the last roll-up: more hits are pending than can be added up now.' : 'Exact.'
+  const counted = pending === null ? 'As of the last roll-up, because too many hits are pending to add up.' : 'Exact.'
   return `${counted} Days begin at midnight in ${timeZone}.`
 }

@@ -16,7 +16,7 @@ export function startMain(viewer: Viewer, numbers: StartNumbers, firstSteps: (ty
     lead === null
       ? rows.slice(0, 1).map(({ type }) => firstSteps(type))
       : html`<section class="card" aria-label="Types">${rows.map((row) => typeRow(viewer, row, asOf))}
-${left === 0 ? '' : html`<p class="hint">Types with only a tab above: ${left}.</p>`}
+${left === 0 ? '' : html`<p class="hint">More types, in the tabs above: ${left}.</p>`}
 </section>
 <div class="pair">${changes(viewer, lead, 'Rising')}${changes(viewer, lead, 'Falling')}</div>
 ${outlook(viewer, numbers, lead)}
@@ -36,7 +36,7 @@ function typeRow({ base }: Viewer, row: StartNumbers['rows'][number], asOf: stri
   const figures = [
     ['Today, so far', today!, `against the ${showWeekday(asOf)} before`],
     ['Yesterday', yesterday!, `against the ${showWeekday(asOf, -1)} before`],
-    ['Last 7 whole days', week!, 'against the week before'],
+    ['Last 7 full days', week!, 'against the week before'],
     ['All time', all, ''],
   ] as const
   return html`<div class="type">
@@ -52,7 +52,7 @@ function changes({ base }: Viewer, { type, rising, falling }: Lead, title: 'Risi
   const changed = title === 'Rising' ? rising : falling
   const rows = changed?.map(({ key, count, before, difference, isNew, points }) => {
     const href = `${base}/counter?${new URLSearchParams({ type: type.name, key })}`
-    return html`<tr><th scope="row"><a class="whole" href="${href}">${keyText(key)}</a></th><td class="number small-chart">${drawSmall(points)}</td><td class="number count">${showCount(count)}</td><td class="number"><span class="growth ${difference > 0n ? 'up' : 'down'}" title="${showCount(count)} after ${showCount(before)}">${showChange(difference)}${isNew ? ' new' : ''}</span></td></tr>\n`
+    return html`<tr><th scope="row"><a class="whole" href="${href}">${keyText(key)}</a></th><td class="number small-chart">${drawSmall(points)}</td><td class="number count">${showCount(count)}</td><td class="number"><span class="growth ${difference > 0n ? 'up' : 'down'}" title="${showCount(count)} compared with ${showCount(before)}">${showChange(difference)}${isNew ? ' new' : ''}</span></td></tr>\n`
   })
   const none = rows ? 'None.' : `Too many ${type.keys} were counted in these days to compare them all.`
   return html`<section class="card">

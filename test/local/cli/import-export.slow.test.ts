@@ -327,7 +327,7 @@ describe('npm run import and npm run export', () => {
       'a type that is not configured',
       '"date","page","pageviews"\n"2026-11-01","/g",1\n',
       ['--type', 'nope'],
-      /no counter type "nope"; with --type, choose .*page_view/,
+      /no counter type "nope"; choose one with --type: .*page_view/,
     ],
     ['a day that is none', '', ['--before', 'yesterday'], /--before.*must be a day/],
     ['rows', 'type,key,count\npage_view,/g,1\n', [], /line 1: the header must have each of the columns date,/],

@@ -151,7 +151,7 @@ describe('npm run sync', () => {
     ],
     ['a wrong token', answer(401, 'Bad credentials'), /401: Bad credentials/],
     ['a blocked repository', answer(403, 'Repository access blocked'), /403: Repository access blocked/],
-    ['a count that is a text', release(file('7')), /GitHub counts 7 downloads of "a.zip"/],
+    ['a count that is a text', release(file('7')), /GitHub reports 7 downloads of "a.zip"/],
     ['a negative count', release(file(-1)), /GitHub counts -1 downloads/],
     ['a count beyond 2^53', release(file(2 ** 53)), /GitHub counts 9007199254740992 downloads/],
   ])('books nothing and says why in case of %s', async (_, what, message) => {
@@ -168,7 +168,7 @@ describe('npm run sync', () => {
     expect(unknown).toMatchObject({ code: 1, said: expect.stringContaining('no counter type "none"') })
     expect(await sync('npm', '../x')).toMatchObject({ code: 1, said: expect.stringContaining('no package') })
     const later = await sync('npm', 'app', '--day', '2999-01-01')
-    expect(later).toMatchObject({ code: 1, said: expect.stringContaining('a day that is over') })
+    expect(later).toMatchObject({ code: 1, said: expect.stringContaining('a past day') })
     expect(requests).toEqual([])
   })
 
@@ -200,11 +200,11 @@ describe('npm run sync', () => {
       expect(code).toBe(0)
       return out + said
     }
-    const days = `days from ${day} to ${day} have downloads, and all of these are added.\n`
+    const days = `days from ${day} to ${day} have downloads, and all of them are added.\n`
     expect(await npm(0)).toBe(`@acme/app: 0 ${days}`)
     expect(await npm(12)).toBe(`@acme/app: 12 downloads of ${day} added.\n@acme/app: 1 ${days}`)
     expect(await npm(12)).toBe(`@acme/app: 1 ${days}`)
-    expect(await npm(13)).toContain('had been added before npm counted 13. They stay.')
+    expect(await npm(13)).toContain('npm now reports 13 downloads for')
     expect(requests[0]).toBe(`/downloads/range/${day}:${day}/@acme/app`)
     failures = [(_, response) => response.writeHead(404).end('{"error":"package app not found"}')]
     const unknown = await sync('npm', 'app', '--day', day)

@@ -16,7 +16,7 @@ const failure = (...args: string[]) =>
   )
 
 describe('npm run token', () => {
-  it('prints a new token, and the line by which the Worker recognises it', async () => {
+  it('prints a new token, and the line by which the Worker recognizes it', async () => {
     const { stdout } = await token('web-site', 'count:page_view,download')
     const [value = ''] = /\bslotted_[\w-]{43}\b/.exec(stdout)!
     const [line = ''] = /web-site count.*$/m.exec(stdout)!

@@ -189,7 +189,7 @@ describe('bots', () => {
 
   it('is refused if the named type counts visitors', () => {
     expect(pair({ also: 'crawl' }, { dedupe_seconds: 60 })).toEqual([
-      'COUNTERS.file.bots needs a type that no other names in `also`: COUNTERS.crawl',
+      'COUNTERS.file.bots must not be a type that another names in `also`: COUNTERS.crawl',
     ])
   })
 })

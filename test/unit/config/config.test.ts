@@ -281,7 +281,7 @@ describe.each([
   })
 
   it('must not be misspelled', () => {
-    expect(problems({ [table]: { [`${setting}s`]: min } })).toEqual([`${table}.${setting}s is not known here`])
+    expect(problems({ [table]: { [`${setting}s`]: min } })).toEqual([`${table}.${setting}s is unknown`])
   })
 
   it('may be left out', () => {
@@ -371,7 +371,7 @@ describe('EXCLUDE.networks', () => {
 
   it('must be a list', () => {
     expect(problems({ EXCLUDE: { networks: '203.0.113.7' } })).toEqual(['EXCLUDE.networks must be a list of networks'])
-    expect(problems({ EXCLUDE: { network: [] } })).toEqual(['EXCLUDE.network is not known here'])
+    expect(problems({ EXCLUDE: { network: [] } })).toEqual(['EXCLUDE.network is unknown'])
   })
 })
 

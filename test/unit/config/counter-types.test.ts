@@ -46,8 +46,8 @@ describe('COUNTERS', () => {
   it('must give every type a different record type', () => {
     const COUNTERS = { a: { record_type: 7 }, b: { record_type: 8 }, c: { record_type: 7 } }
     expect(problems({ COUNTERS })).toEqual([
-      'COUNTERS.a.record_type is also that of c: every type needs its own',
-      'COUNTERS.c.record_type is also that of a: every type needs its own',
+      'COUNTERS.a.record_type is already used by c: every type needs its own',
+      'COUNTERS.c.record_type is already used by a: every type needs its own',
     ])
     const { types, stopped } = read({ COUNTERS })
     expect([[...types.keys()], [...stopped.keys()]]).toEqual([['b'], ['a', 'c']])
@@ -66,8 +66,8 @@ describe('COUNTERS', () => {
 
   it('must not have unknown settings', () => {
     expect(typeProblems({ pubic: true, slot: 1 })).toEqual([
-      'COUNTERS.page_view.pubic is not known here',
-      'COUNTERS.page_view.slot is not known here',
+      'COUNTERS.page_view.pubic is unknown',
+      'COUNTERS.page_view.slot is unknown',
     ])
   })
 
@@ -212,7 +212,7 @@ describe('new_keys', () => {
   it('must be in lower case if letter case does not matter', () => {
     const settings = { same_key: ['letter_case'], new_keys: ['/blog/*', '/Docs/*'] }
     expect(typeProblems(settings)).toEqual([
-      'COUNTERS.page_view.new_keys must be spelled as keys are counted: "/docs/*"',
+      'COUNTERS.page_view.new_keys must be spelled as keys are stored: "/docs/*"',
     ])
     expect(typeProblems({ ...settings, new_keys: ['/blog/*'] })).toEqual([])
   })
@@ -233,7 +233,7 @@ describe('counting_badge', () => {
     expect(typeProblems({ counting_badge: true, public: true })).toEqual([])
     for (const type of [{}, { public: false }]) {
       expect(typeProblems({ counting_badge: true, ...type })).toEqual([
-        'COUNTERS.page_view.counting_badge needs public = true: everybody sees the count',
+        'COUNTERS.page_view.counting_badge needs public = true: everyone can see the count',
       ])
     }
     expect(typeProblems({ counting_badge: 'yes', public: true })).toEqual([
@@ -257,14 +257,14 @@ describe('prefixes', () => {
     }
     const ofPages = { allowed_origins: ['*'], prefixes: ['/caf%C3%A9/'], new_keys: ['/a', '/%7Euser/*'] }
     expect(typeProblems(ofPages)).toEqual([
-      'COUNTERS.page_view.new_keys must be spelled as keys are counted: "/~user/*"',
-      'COUNTERS.page_view.prefixes must be spelled as keys are counted: "/café/"',
+      'COUNTERS.page_view.new_keys must be spelled as keys are stored: "/~user/*"',
+      'COUNTERS.page_view.prefixes must be spelled as keys are stored: "/café/"',
     ])
     expect(typeProblems({ ...ofPages, allowed_origins: [] })).toEqual([])
     const ofPrefix = { visitors_of: 'prefix', dedupe_seconds: 60, same_key: ['trailing_slash'], prefixes: ['/blog/'] }
-    expect(typeProblems(ofPrefix)).toContain('COUNTERS.page_view.prefixes must be spelled as keys are counted: "/blog"')
+    expect(typeProblems(ofPrefix)).toContain('COUNTERS.page_view.prefixes must be spelled as keys are stored: "/blog"')
     expect(typeProblems({ same_key: ['letter_case'], prefixes: ['App-'] })).toEqual([
-      'COUNTERS.page_view.prefixes must be spelled as keys are counted: "app-"',
+      'COUNTERS.page_view.prefixes must be spelled as keys are stored: "app-"',
     ])
   })
 })

@@ -38,11 +38,11 @@ describe('options', () => {
       bindings: { DATABASE: 'X', ASSETS: 'FILES' },
     }
     expect(problems(options, { ...ENV, PRUNING: { idempotency_hours: 0 }, MY_OWN: 1 })).toEqual([
-      'PRUNE is not known here',
-      'bindings.DATABASE is not known here',
+      'PRUNE is unknown',
+      'bindings.DATABASE is unknown',
       'COUNTERS.page_view.record_type must be a whole number from 1 to 65535',
       'PRUNING.idempotency_hours must be a whole number from 1 to 8760',
-      'HISTORY.hour_day is not known here',
+      'HISTORY.hour_day is unknown',
     ])
   })
 })

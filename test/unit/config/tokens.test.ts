@@ -37,14 +37,18 @@ describe('API_TOKENS', () => {
       [expect.stringMatching(/^API_TOKENS\.1\.hash must be the SHA-256 .*npm run token/)],
     ],
     ['two mistakes', 'ci x y', [expect.stringMatching(/scope/), expect.stringMatching(/hash/)]],
-    ['one name twice', `ci read ${HASH}\n\nci count ${OTHER}`, ['API_TOKENS.3.name is the same as on an earlier line']],
-    ['one hash twice', `a read ${HASH}\nb count ${HASH}`, ['API_TOKENS.2.hash is the same as on an earlier line']],
+    [
+      'one name twice',
+      `ci read ${HASH}\n\nci count ${OTHER}`,
+      ['API_TOKENS.3.name is already used on an earlier line'],
+    ],
+    ['one hash twice', `a read ${HASH}\nb count ${HASH}`, ['API_TOKENS.2.hash is already used on an earlier line']],
   ])('with %s is refused, with the line and the field', (_, text, expected) => {
     expect(problemsOf(text)).toEqual(expected)
   })
 
   it.each([1, null, ['a'], {}])('must be text, not %j', (value) => {
-    expect(problemsOf(value)).toEqual(['API_TOKENS must be text with a line for each token'])
+    expect(problemsOf(value)).toEqual(['API_TOKENS must be text with one line per token'])
   })
 
   it('is reported without its values: a line may hold a token by mistake', () => {

@@ -256,6 +256,6 @@ describe('A session', () => {
     const worker = await withTokens({ a: 'count' })
     const response = await signIn(worker, tokenOf('a'))
     expect([response.status, response.headers.get('Set-Cookie')]).toEqual([403, null])
-    expect(await response.text()).toContain('This token may not read.')
+    expect(await response.text()).toContain('This token has no read access.')
   })
 })

@@ -182,7 +182,7 @@ describe('Beside a period', () => {
         average < 10 ? Math.round(average * 10) / 10 : Math.round(average),
       ])
     }
-    expect(await texts(await open('period=today'), '.ranking thead th')).not.toContain('A day')
+    expect(await texts(await open('period=today'), '.ranking thead th')).not.toContain('Per day')
     expect(await texts(page, '#list-title')).toEqual(['Files'])
   })
 })

@@ -57,7 +57,7 @@ describe('A chart', () => {
   it('of a counter shows its days in UTC with their sum, what is pending included', async () => {
     const { title, about, texts, units } = await chart('page_view/%2Fblog%2Fa.svg')
     expect(title).toBe('5,111 page <views>, 29 Oct – 27 Nov 2026')
-    expect(about).toBe('By day, in UTC. The last day is not over.')
+    expect(about).toBe('By day, in UTC. The last day is incomplete.')
     expect(texts).toEqual([
       '5,111 page <views>',
       '29 Oct – 27 Nov 2026',
@@ -78,7 +78,7 @@ describe('A chart', () => {
     const { texts, about } = await chart('page_view/%2Fblog%2Fa.svg?period=12m')
     const months = ['Dec', '2026', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov']
     expect(texts.slice(-12)).toEqual(months)
-    expect(about).toBe('By month, in UTC. The last month is not over.')
+    expect(about).toBe('By month, in UTC. The last month is incomplete.')
   })
 
   it('of a type or a prefix shows the sum as of the last roll-up', async () => {

@@ -74,9 +74,9 @@ describe('A check', () => {
       'page',
       'https://www.example.com/',
       {},
-      /^SITES, or the type’s own allowed_origins, does not list https:\/\/www\.exam/,
+      /^https:\/\/www\.example\.com is not in SITES or the type’s allowed_origins\.$/,
     ],
-    ['origin', 'page', 'http://example.com/', {}, /does not list http:\/\/example\.com\.$/],
+    ['origin', 'page', 'http://example.com/', {}, /^http:\/\/example\.com is not in SITES/],
     ['own', 'page', `${SITE}/`, MARK, /^This browser is marked/],
     ['own', 'page', `${SITE}/`, { 'CF-Connecting-IP': '203.0.113.9' }, /^EXCLUDE\.networks lists this network/],
     ['prefetch', 'page', `${SITE}/`, { 'Sec-Purpose': 'prefetch;prerender' }, /prefetches/],
@@ -128,7 +128,7 @@ describe('A check', () => {
   })
 
   it('names the type in which bots count', async () => {
-    const says = ['Yes, as a bot’s visit: the user agent is a bot’s.']
+    const says = ['Yes, as a visit by a bot: the user agent belongs to a bot.']
     expect(await check('split', `${SITE}/about`, GOOGLE)).toEqual({ counts: true, says })
     await hit('split', `${SITE}/about`, GOOGLE)
     expect(await worker.count('robot', '/about')).toBe(1)
@@ -155,7 +155,7 @@ describe('A check', () => {
       ]
       expect(await check('local', page)).toEqual({ counts: false, says })
       // Before the origin is listed, that is what is missing.
-      expect((await check('page', page)).says[1]).toContain('allowed_origins, does not list')
+      expect((await check('page', page)).says[1]).toContain('is not in SITES or the type’s allowed_origins')
     },
   )
 
@@ -207,7 +207,7 @@ describe('A check', () => {
     const empty = isolate({ DATABASE_URL: (await emptyDatabase()).url })
     await logged(async () => expect((await check('page', SITE, {}, empty)).says[1]).toContain('Make the tables'))
     const queued = isolate({ DATABASE_URL: away, BATCHES: { send: async () => {}, sendBatch: async () => {} } })
-    const says = ['Yes, but later: the database does not respond, and hits wait in the queue.']
+    const says = ['Yes, but later: the database is unavailable, so hits wait in the queue.']
     expect(await check('page', SITE, {}, queued)).toEqual({ counts: true, says })
   })
 })

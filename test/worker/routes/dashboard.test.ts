@@ -101,7 +101,7 @@ describe('While the database lacks tables', () => {
     expect(await front(lacking, await sessionCookie(lacking))).toContain('id="make-tables"')
     for (const name of ['reader', 'limited']) {
       const page = await front(lacking, await sessionCookie(lacking, tokenOf(name)))
-      expect(page).toContain('Tables are missing, or from an older version.')
+      expect(page).toContain('Tables are missing or from an older version')
       expect(page).not.toContain('id="make-tables"')
     }
   })
@@ -114,7 +114,7 @@ describe('While the database lacks tables', () => {
     await db.arrange(sql)
     const old = new TestWorker(db.url, PRIVATE)
     const page = await front(old, await sessionCookie(old))
-    expect(page).toContain('A lost table is made again, without its rows.')
+    expect(page).toContain('A lost table is made again, empty.')
     expect(page).toMatch(/<textarea id="statements"[^>]*>\s*CREATE TABLE IF NOT EXISTS slotted_counters/)
   })
 
@@ -177,8 +177,8 @@ describe('For a token', () => {
     for (const page of [overview, counter]) expect(page).not.toMatch(/page_view|buyer|id="problems"/)
     expect(overview).toContain('href="/?type=invoice"')
     expect(counter).toContain('id="set"')
-    expect(counter).toContain('The same key in other types stays as it is')
-    expect(other).toContain('Your token may not see this type')
+    expect(counter).toContain('The same key in other types is not changed')
+    expect(other).toContain('Your token does not cover this type')
     expect(other).not.toMatch(/Page view|data-page/)
   })
 

@@ -57,7 +57,7 @@ it('A type of downloads links to a file, and one that counts the visits of anoth
   const [link] = await findAll(await open(on, 'file'), '#first-run-download')
   expect(link!.text).toBe('<a href="https://counter.test/d/file/app-1.2.0.tgz">Download</a>')
   const [first] = await steps(await open(on, 'visitor'))
-  expect(first).toContain('It needs no script')
+  expect(first).toContain('No script needed')
 })
 
 it('The first hit is shown at once, before anything was rolled up', async () => {

@@ -79,7 +79,9 @@ describe('Figures and chart of a search', () => {
     await worker.add('crowd', { 'many/zz': 5, other: 9 })
     const whole = await open('type=crowd&find=many')
     expect([whole.tiles.all!.count, countIn(whole.sum!)]).toEqual([14, 14])
-    expect(whole.asOf).toMatch(/^Figures and chart are of all keys: too many were found to add them up\. Exact/)
+    expect(whole.asOf).toMatch(
+      /^Too many keys match to add them up, so the figures and the chart cover all keys\. Exact/,
+    )
     // 271 keys have too many rows for years by days.
     const days = `from=${dayBack(998)}&to=${dayBack(0)}`
     const found = [await open('type=crowd&find=9'), await open(`type=crowd&find=9&${days}`)]

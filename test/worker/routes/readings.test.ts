@@ -117,7 +117,7 @@ describe('A type with readings', () => {
   it('refuses hits and increments, which a reading would swallow', async () => {
     const hit = await worker.hit('release', 'hit')
     expect([hit.status, hit.headers.get('X-Hit')]).toEqual([204, 'ignored; reason=readings'])
-    const detail = expect.stringContaining('takes readings only')
+    const detail = expect.stringContaining('accepts readings only')
     const one = worker.api('POST', '/v1/counters/release/hit', {})
     await expectProblem(await one, 422, 'invalid_request', { detail })
     const increments = [

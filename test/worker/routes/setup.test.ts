@@ -72,7 +72,7 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
     await worker.api('POST', '/v1/counters/page_view/a')
     await db.execute('DROP TABLE type_history')
     const health = await worker.fetch('/healthz')
-    expect([health.status, await health.text()]).toEqual([503, expect.stringMatching(/lost table again/)])
+    expect([health.status, await health.text()]).toEqual([503, expect.stringMatching(/lost table is made again/)])
     expect(await makeTables(worker)).toEqual(NAMES)
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(1n)
     expect(await (await worker.api('POST', '/v1/rollup')).json()).toMatchObject({ moved: 1 })

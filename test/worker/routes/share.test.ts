@@ -123,7 +123,7 @@ describe('What a page offers to share', () => {
     const text = async (query: string) => (await findAll(await open(`/?share=total&type=${query}`), '#share'))[0]!.text
     expect(await text('invoice')).toContain('public = true in [vars.COUNTERS.invoice]')
     expect(await findAll(await open('/?share=total&type=invoice'), '#share textarea')).toEqual([])
-    expect(await text('plain')).toContain('public_page = true in [vars.COUNTERS.plain] makes one')
+    expect(await text('plain')).toContain('To publish one, set public_page = true in [vars.COUNTERS.plain]')
     // Only listed prefixes are public.
     expect((await snippetsOn(await sharing('total', 'a'))).badge).not.toContain('prefix')
   })

@@ -93,8 +93,8 @@ describe.skipIf(onVitess)('The page to begin with', () => {
       const digits = (count: number) => count.toLocaleString('en')
       // Of a finished period, the tip has both counts.
       expect(shown.tips.slice(row * 4 + 1, row * 4 + 3), name).toEqual([
-        `${digits(await count(1, 0))} after ${digits(await count(8, 7))}`,
-        `${digits(await count(7, 0))} after ${digits(await count(14, 7))}`,
+        `${digits(await count(1, 0))} compared with ${digits(await count(8, 7))}`,
+        `${digits(await count(7, 0))} compared with ${digits(await count(14, 7))}`,
       ])
     }
     expect(shown.small[0]).toBe(
@@ -120,7 +120,7 @@ describe.skipIf(onVitess)('The page to begin with', () => {
       for (const { key, count, change, tip } of shown[title]) {
         const own = most.find((each) => each.key === key)!
         expect([count, Number(change)]).toEqual([own.count, own.change])
-        expect(tip).toBe(`${own.count.toLocaleString('en')} after ${own.before.toLocaleString('en')}`)
+        expect(tip).toBe(`${own.count.toLocaleString('en')} compared with ${own.before.toLocaleString('en')}`)
       }
     }
 
@@ -169,7 +169,7 @@ describe.skipIf(onVitess)('The page to begin with', () => {
     const page = await open(worker)
     expect((await startOf(page)).small.at(-1)).toBe('Nothing counted yet: first steps')
     expect(await texts(await open(worker, { path: '/?type=article' }), '#first-run h2')).toEqual([
-      'Count the first one',
+      'Count the first hit',
     ])
   })
 

@@ -62,7 +62,7 @@ describe('The public page of a type', () => {
     const meta = Object.fromEntries(
       [...page.matchAll(/<meta name="([^"]+)" content="([^"]*)">/g)].map(([, name, text]) => [name, text]),
     )
-    expect(meta.description).toBe('9 views in 30 days, 9 in all.')
+    expect(meta.description).toBe('9 views in 30 days, 9 in total.')
     expect(page).toContain('<title>Views &lt;of&gt; pages · Pages &amp; more</title>')
   })
 

@@ -123,9 +123,9 @@ describe('GET /v1/status', () => {
     await slow.cron(ROLL_UP_CRON)
     const behind = (advice: string) => [{ code: 'rollup_behind', detail: expect.stringContaining(advice) }]
     const free = new TestWorker(db.url, { PLAN: 'free' })
-    expect((await status(free)).problems).toEqual(behind('too few statements. Set PLAN = "paid".'))
+    expect((await status(free)).problems).toEqual(behind('of statements before they are done. Set PLAN = "paid".'))
     const paid = new TestWorker(db.url, { PLAN: 'paid' })
-    expect((await status(paid)).problems).toEqual(behind('too few statements. See docs/scale.md'))
+    expect((await status(paid)).problems).toEqual(behind('of statements before they are done. See docs/scale.md'))
     // On the free plan, a run has one page: the first moves the rest, the second looks for what is new before it.
     for (let minute = 0; minute < 2; minute++) await worker.cron(ROLL_UP_CRON)
     expect(await codes(slow)).toEqual([])
@@ -153,7 +153,7 @@ describe('GET /v1/status', () => {
     await short.cron(ROLL_UP_CRON)
     await db.behave()
     expect((await status(short)).problems).toEqual([
-      { code: 'rollup_behind', detail: expect.stringContaining('too few seconds.') },
+      { code: 'rollup_behind', detail: expect.stringContaining('budget of seconds') },
     ])
   })
 
@@ -192,13 +192,13 @@ describe('GET /v1/status', () => {
     expect(await detail()).toMatch(/^Some slots should have been pruned [45] hours ago\. No run has finished yet\./)
     await db.arrange('UPDATE slotted_counters SET kept_until = kept_until - 2')
     await logged(() => few.cron(PRUNING_CRON))
-    expect(await detail()).toContain('too few statements.')
+    expect(await detail()).toContain('budget of statements')
     await db.arrange('UPDATE background_runs SET finished_at = CAST(? AS DATETIME(3))', [minutesAgo(11)])
     expect(await detail()).toContain('No run has finished for 660 s.')
     await db.arrange('DELETE FROM slotted_counters WHERE record_id > 10')
     await db.arrange('UPDATE slotted_counters SET count = 1')
     await logged(() => worker.cron(PRUNING_CRON))
-    expect(await detail()).toContain('wait for the roll-up')
+    expect(await detail()).toContain('the roll-up must move their counts first')
     await db.arrange('UPDATE slotted_counters SET count = 0')
     await logged(() => worker.cron(PRUNING_CRON))
     expect(await codes(few)).toEqual([])
@@ -249,7 +249,7 @@ describe('GET /v1/status', () => {
     }
     expect(await detail()).toContain('deleted 2 days ago. No run has finished yet.')
     await logged(() => few.cron(PRUNING_CRON))
-    expect(await detail()).toContain('too few statements.')
+    expect(await detail()).toContain('budget of statements')
     await db.arrange('DELETE FROM counter_periods WHERE record_id > 20')
     await logged(() => worker.cron(PRUNING_CRON))
     expect(await detail()).toContain('npm run verify')

@@ -96,7 +96,7 @@ describe('For those who are signed in', () => {
     for (const path of ['/?type=a<b>', '/counter?type=a<b>&key=a']) {
       const { status, title, text } = await open(path, { Cookie })
       expect([status, title]).toEqual([404, 'There is no such type'])
-      expect(text).toContain('Nothing is counted as “<bdi>a&lt;b&gt;</bdi>”.')
+      expect(text).toContain('No type is named “<bdi>a&lt;b&gt;</bdi>”.')
       expect(text).toContain('>Invoices</a>')
     }
   })
@@ -115,7 +115,7 @@ describe('For those who are signed in', () => {
     const Cookie = await sessionCookie(limited, tokenOf('someone'))
     for (const path of ['/?type=invoice', '/counter?type=invoice&key=a']) {
       const { status, title, text } = await open(path, { Cookie, on: limited })
-      expect([status, title]).toEqual([403, 'Your token may not see this type'])
+      expect([status, title]).toEqual([403, 'Your token does not cover this type'])
       expect(text).not.toContain('Invoices')
     }
     expect(await open('/stats/invoice', { Cookie, on: limited })).toMatchObject({
@@ -126,7 +126,7 @@ describe('For those who are signed in', () => {
   it('the public page of a type without one leads to the dashboard', async () => {
     const { status, title, text } = await open('/stats/invoice', { Cookie: await sessionCookie(worker) })
     expect([status, title]).toEqual([404, 'This page is not public'])
-    expect(text).toContain('<code>COUNTERS.invoice.public_page</code>')
+    expect(text).toContain('<code>COUNTERS.invoice.public_page = true</code>')
     expect(text).toContain('<a href="/?type=invoice">')
   })
 })

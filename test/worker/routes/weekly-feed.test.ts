@@ -82,10 +82,10 @@ it('The feed has an entry for each of the last whole weeks, with its count, chan
   const [last, before] = await texts(feed, 'content')
   const hostile = '&lt;b&gt;&amp;&quot;]]&gt;\uFFFD\\u{1}'
   expect(last).toBe(
-    `<p>140 views, 0% against 140 in the week before</p><p>Most:</p><ol><li>/a: 60</li><li>/b: 50</li><li>${hostile}: 30</li></ol><p>Rose most:</p><ol><li>${hostile}: +30</li><li>/b: +10</li></ol>`,
+    `<p>140 views, 0% against 140 the week before</p><p>Highest counts:</p><ol><li>/a: 60</li><li>/b: 50</li><li>${hostile}: 30</li></ol><p>Biggest gains:</p><ol><li>${hostile}: +30</li><li>/b: +10</li></ol>`,
   )
   expect(before).toBe(
-    '<p>140 views, ▲ ×140 against 1 in the week before</p><p>Most:</p><ol><li>/a: 100</li><li>/b: 40</li></ol><p>Rose most:</p><ol><li>/a: +99</li><li>/b: +40</li></ol>',
+    '<p>140 views, ▲ ×140 against 1 the week before</p><p>Highest counts:</p><ol><li>/a: 100</li><li>/b: 40</li></ol><p>Biggest gains:</p><ol><li>/a: +99</li><li>/b: +40</li></ol>',
   )
   // No character that XML cannot have, and no markup of a key.
   expect(feed).not.toMatch(/[^\t\n\x20-\uFFFD]|<b>|&(?!(?:amp|lt|gt|quot|#39);)/)
@@ -157,11 +157,11 @@ it('Too many rows to rank are said instead of a list', async () => {
   const on = new TestWorker(db.url, { COUNTERS })
   const contents = async (headers = {}) => texts(await (await open('page_view', headers, on)).text(), 'content')
   const [last, before] = await contents()
-  expect(last).toContain('<p>Most:</p><ol><li>/a: 60</li>')
-  expect(last).toContain('Rose most: there are too many keys to rank.')
-  expect(before).toContain('Most: there are too many keys to rank.')
+  expect(last).toContain('<p>Highest counts:</p><ol><li>/a: 60</li>')
+  expect(last).toContain('Biggest gains: there are too many keys to rank.')
+  expect(before).toContain('Highest counts: there are too many keys to rank.')
   // With a token, more is added up.
-  expect((await contents(bearer(TOKEN)))[1]).toContain('<p>Most:</p><ol><li>/a: 100</li>')
+  expect((await contents(bearer(TOKEN)))[1]).toContain('<p>Highest counts:</p><ol><li>/a: 100</li>')
 })
 
 it('The public page names the feed in its head, and links to it', async () => {

@@ -110,7 +110,7 @@ describe('A counter that exists', () => {
     expect(await countOf(type, key)).toBe(3)
   })
 
-  it('is recognised if it was imported or set, and never counted', async () => {
+  it('is recognized if it was imported or set, and never counted', async () => {
     await worker.api('PUT', '/v1/counters/known/%2Fset', { count: 5 })
     await worker.bring([{ type: 'known', key: '/imported', count: 7 }])
     for (const key of ['/set', '/imported']) expect(await hit('known', key, isolate())).toBe('counted')

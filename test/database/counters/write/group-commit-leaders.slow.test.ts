@@ -135,7 +135,7 @@ describe('Leaders of a group commit', () => {
     expect(await alone).toBe('counted')
   })
 
-  it('send the batch of a dead leader, but not once the rows that recognise it may be gone', async () => {
+  it('send the batch of a dead leader, but not once the rows that recognize it may be gone', async () => {
     deadly.killAt(/INSERT INTO slotted/)
     void hit(b)
     later(11 * 60_000)

@@ -73,7 +73,7 @@ describe('check', () => {
 
   it('names a variable that the counter does not know, unless it is mounted beside others', () => {
     const { text } = written({ ...RIGHT, COUNTER: {} })
-    expect(check(text)).toEqual([expect.stringMatching(/: COUNTER is not known here: did you mean COUNTERS\?$/)])
+    expect(check(text)).toEqual([expect.stringMatching(/: COUNTER is unknown: did you mean COUNTERS\?$/)])
     expect(check(text, true)).toEqual([])
   })
 
@@ -120,7 +120,7 @@ queue = "dead"
       'a namespace twice',
       LIMIT('VISITOR_LIMIT', 'namespace_id = "1"') + LIMIT('READER_LIMIT', 'namespace_id = "1"'),
       8,
-      /namespace_id is also that of VISITOR_LIMIT/,
+      /namespace_id is already used by VISITOR_LIMIT/,
     ],
     ['a queue without a consumer', QUEUES, 5, /queues\.producers\.0\.queue has no \[\[queues\.consumers/],
     [
@@ -130,7 +130,7 @@ queue = "dead"
       /must be the queue of DEAD_BATCHES, "dead"/,
     ],
     ['a secret', '[vars]\nAPI_TOKEN = "a-token-of-the-owner"', 4, /API_TOKEN is a secret: remove it here/],
-    ['__proto__', '[vars.COUNTERS.__proto__]\nrecord_type = 1', 3, /nothing can be called __proto__/],
+    ['__proto__', '[vars.COUNTERS.__proto__]\nrecord_type = 1', 3, /the name __proto__ is not allowed/],
   ])('names %s, which would stop counting, with its line', (_, text, line, said) => {
     const lines = check(`${TRIGGERS}${text}\n${/^\[vars/.test(text) ? '' : '[vars]\n'}SITES = "https://a.example"\n`)
     expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^wrangler.toml:${line}: .*${said.source}`)))

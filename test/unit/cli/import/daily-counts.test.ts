@@ -155,7 +155,7 @@ describe('The counts of an export', () => {
     expect(sums.rows().map(({ count }) => count)).toEqual([6n])
     expect([...sums.leftOut]).toEqual([
       ['without a path', 1n],
-      ['path is not a text', 5n],
+      ['path is not valid text', 5n],
       ['path longer than 512 bytes', 9n],
     ])
   })

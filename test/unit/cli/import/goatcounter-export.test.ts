@@ -69,7 +69,7 @@ describe('An export of GoatCounter', () => {
     ['UTF-16', Buffer.from(`\uFEFF${HEADER}`, 'utf16le'), /^line 1: .*UTF-8/],
     ['compression twice', gzipSync(HEADER), /^line 1: /],
     ['JSON that is no object', `${PATH}5\n`, /^line 2: this is not JSON lines/],
-    ['JSON of another file', `${PATH}{"id":1,"ref":""}\n`, /^line 2: .*neither of paths/],
+    ['JSON of another file', `${PATH}{"id":1,"ref":""}\n`, /^line 2: .*neither paths/],
     [
       'hits before paths',
       '{"hour":"2026-10-30T08:00:00Z","path_id":1,"count":4}\n',

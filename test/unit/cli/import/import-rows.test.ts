@@ -108,7 +108,7 @@ describe('A file to import', () => {
     ['a number between objects', '{"type":"a","key":"b","count":1}\n5\n', /^line 2: this is not JSON lines/],
     ['a line that is not JSON', '{"type":"a","key":"b","count":1}\n{"type":a}\n', /^line 2: this is not JSON lines/],
     ['a text for a count', '{"type":"a","key":"b","count":"x"}', /^line 1: count/],
-    ['an unknown member', '{"type":"a","key":"b","count":1,"by":1}', /^line 1: an object may have/],
+    ['an unknown member', '{"type":"a","key":"b","count":1,"by":1}', /^line 1: an object may only have/],
     ['an endless line', `{"a":"${'x'.repeat(100_000)}"}`, /^line 1: the line is longer than 65536 characters/],
     ['an exponent', '{"type":"a","key":"b","count":1e3}', /^line 1: count/],
     ['compressed text', gzipSync('type,key,count\n'), /UTF-8|header/],

@@ -41,7 +41,7 @@ describe('The pages of a Plausible export', () => {
     [
       'another file of the export',
       '"date","entry_page","visitors","pageviews"\n',
-      /^line 1: .*imported_pages_….csv alone/,
+      /^line 1: .*only imported_pages_….csv/,
     ],
     ['a column twice', `${HEADER.replace('"visits"', '"page"')}${ROW}`, /^line 1: the header/],
     ['two files one after the other', `${HEADER}${ROW}${HEADER}`, /^line 3: date/],

@@ -51,7 +51,7 @@ describe('The events of an Umami export', () => {
   })
 
   it.each<[string, string | Buffer, RegExp]>([
-    ['the pages of a server of one’s own', 'x,y\n/,5\n', /^line 1: the header must have .*website_event.csv alone/],
+    ['the pages of a server of one’s own', 'x,y\n/,5\n', /^line 1: the header must have .*only website_event.csv/],
     ['another file of the export', 'website_id,event_id,url_path,created_at\n', /^line 1: the header must have/],
     ['a column twice', `${HEADER.replace('event_id', 'url_path')}${ROW}`, /^line 1: the header must have/],
     ['two files one after the other', `${HEADER}${ROW}${HEADER}`, /^line 3: event_type/],

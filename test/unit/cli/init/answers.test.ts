@@ -12,9 +12,9 @@ describe('The answers of init', () => {
   })
 
   it.each([
-    [{ name: 'My Site' }, '--name must be up to 50 small letters'],
-    [{ name: 'n'.repeat(51) }, '--name must be up to 50 small letters'],
-    [{ sites: '' }, '--sites is missing: it must be sites such as'],
+    [{ name: 'My Site' }, '--name must be up to 50 lower-case letters'],
+    [{ name: 'n'.repeat(51) }, '--name must be up to 50 lower-case letters'],
+    [{ sites: '' }, '--sites is missing: name at least one, such as'],
     [{ sites: 'blog.example' }, '--sites must be sites such as'],
     [{ downloads: 'https://files.example' }, '--downloads must be the folder of the files'],
     [{ plan: 'pro' }, '--plan must be "free" or "paid"'],

@@ -89,7 +89,7 @@ describe('An access log', () => {
   ])('is an error that says so if it is a %s file', async (name, bytes) => {
     const content = Buffer.from(bytes, 'latin1')
     for (const one of [content, gzipSync(content)])
-      await expect(read(one)).rejects.toThrow(`this is ${name}, not text; `)
+      await expect(read(one)).rejects.toThrow(`the file is ${name}, not text; `)
   })
 
   it('may begin as such a file by chance', async () => {

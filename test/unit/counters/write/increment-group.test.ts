@@ -175,7 +175,7 @@ describe('The halves of a group', () => {
         const parts = shatter(group)
         expect(parts).toHaveLength(requests.length)
         const batches = [whole, ...parts.map((part) => seal(part))]
-        // A key in two parts makes the same row, which the database recognises.
+        // A key in two parts makes the same row, which the database recognizes.
         const distinct = new Map(batches.slice(1).flatMap((batch) => batch.map((row) => [rowId(row), row])))
         expect(sums([...distinct.values()])).toEqual(sums(whole))
         const ids = batches
