@@ -214,7 +214,7 @@ Ctrl-C stops it.`
   const worker = `${running}
   Worker     ${url}, roll-up every minute, API token "${apiToken}"`
   const dashboard = `  dashboard  ${url}/ (sign in with the API token: ${apiToken})`
-  const sites = `  sites      every page may count here; once deployed, those of wrangler.toml: ${origins.join(', ') || 'none'}`
+  const sites = `  sites      any page may count here; once deployed, only the sites in wrangler.toml: ${origins.join(', ') || 'none'}`
   const logFollows = "The Worker's log follows. Ctrl-C stops everything."
   if (mounted) return `${worker}\n\n${logFollows}`
   if (IN_PACKAGE) {
@@ -222,21 +222,21 @@ Ctrl-C stops it.`
 ${dashboard}
 ${sites}
 
-Every page on this machine that has this line is counted:
+Every page on this machine with this line is counted:
 
   <script defer src="${url}/slotted.js" data-local></script>
 
 ${logFollows}`
   }
   return `${worker}
-  demo site  ${demo!.url}, whose pages it counts
+  demo site  ${demo!.url} (its pages are counted)
 ${dashboard}
 ${sites}
   limits     no rate limits for requests from this machine; budgets of new keys as in wrangler.toml
 
 To see a chart of real numbers, replay an access log (--dated counts its requests on their own days instead of today):
   ${replayCommand()}
-Or visit some pages of the demo site. Then open the dashboard and sign in. Each full minute, a roll-up brings its numbers up to date.
+Or visit some pages of the demo site. Then open the dashboard and sign in. Every minute, a roll-up updates its numbers.
 
 Count a page view, as a browser does:
   curl -i ${url}/hit -A 'Mozilla/5.0 (X11) Firefox/145' -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'
@@ -244,7 +244,7 @@ Read the exact count:
   curl ${counter}
 Count with the token and read the new count:
   curl '${counter}?return=count' ${auth} -H 'Content-Type: application/json' -d '{"by":10}'
-Roll up now instead of at the full minute, and see the status:
+Roll up now instead of at the next full minute, and read the status:
   curl -X POST ${url}/v1/rollup ${auth}
   curl ${url}/v1/status ${auth}
 

@@ -23,7 +23,7 @@ export function problemsOf(files: ReadonlyMap<string, string>): string[] {
   const graph = new Map<string, string[]>()
   for (const [file, text] of files) {
     const place = placeOf(file)
-    if (place === undefined) problems.push(`${file} has no place in scripts/layers.ts`)
+    if (place === undefined) problems.push(`${file} is not listed in scripts/layers.ts`)
     const imported = [...text.matchAll(IMPORTED)].map(([, path, inPlace]) => path ?? inPlace!)
     const own = imported.filter((path) => path.startsWith('.')).map((path) => normalize(join(dirname(file), path)))
     graph.set(file, own)

@@ -81,7 +81,7 @@ export function isDiskFull(log: string): boolean {
 
 /** What to do then. */
 export function makeRoom(directory: string): string {
-  return `The disk is full: make room on that of ${directory}, and start again.`
+  return `The disk of ${directory} is full: free some space and start again.`
 }
 
 /** The last lines of a log. */

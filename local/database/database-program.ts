@@ -77,7 +77,7 @@ function isRecentEnough({ product, version }: DatabaseProgram): boolean {
  * @throws {Error} if neither can be used here; the message lists the commands for other systems
  */
 export async function installProgram(say: (line: string) => void): Promise<void> {
-  const needed = 'MySQL 8.0 or later, or MariaDB 10.6 or later, is needed, and neither is installed.'
+  const needed = 'MySQL 8.0 or later, or MariaDB 10.6 or later, is required, but neither is installed.'
   const packages = { debian: DEBIAN_PACKAGES, homebrew: ['mariadb'] }
   const failure = await installPackages(packages, `${needed} Installing MariaDB:`, say).then(
     (done) => (done ? null : needed),

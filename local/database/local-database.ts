@@ -98,8 +98,8 @@ function keepRunning(
       })
       await restarting
       if (server.url !== first.url)
-        return new Error('The database came back on another port, because its own port was in use.')
-      say('The database is back.')
+        return new Error('The database restarted on another port, because its own port was in use.')
+      say('The database is running again.')
     }
     return new Error(`The database ended unexpectedly more than ${MAX_RESTARTS} times.`)
   }

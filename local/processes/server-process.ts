@@ -113,7 +113,7 @@ export async function endLeftover(records: string, name: string): Promise<boolea
     if (Date.now() > deadline) signal = 'SIGKILL'
     if (Date.now() > deadline + KILL_MS) {
       throw new Error(
-        `Process ${members.join(', ')} (${name}) of an earlier start cannot be stopped. Stop it and try again.`,
+        `Process ${members.join(', ')} (${name}) of an earlier start could not be stopped. Stop it yourself and try again.`,
       )
     }
     await new Promise((resolve) => setTimeout(resolve, 200))

@@ -51,7 +51,7 @@ export async function readReleases(): Promise<BeaconRelease[]> {
 export async function releaseBeacon(version: string): Promise<BeaconRelease> {
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error('A version is three numbers, such as 1.0.1.')
   const releases = await readReleases()
-  if (releases.some((release) => release.version === version)) throw new Error(`${version} has been released already.`)
+  if (releases.some((release) => release.version === version)) throw new Error(`${version} has already been released.`)
   const text = await buildBeacon()
   await writeFile(join(RELEASES, `${version}.js`), text)
   return release(version, text)

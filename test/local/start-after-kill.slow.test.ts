@@ -61,7 +61,7 @@ describe('npm start', { timeout: 300_000 }, () => {
     expect([dead.status, dead.headers.get('Retry-After')]).toEqual([503, '5'])
     const again = await Promise.all(Array.from({ length: 5 }, () => hit(url)))
     for (const { status } of again) expect(status).toBe(503)
-    await service.printed(/The database is back/)
+    await service.printed(/The database is running again/)
     while ((await hit(url)).status !== 204) await new Promise((done) => setTimeout(done, 200))
     expect(await count(url)).toMatchObject({ count: 2 })
     const processes = await service.processes()

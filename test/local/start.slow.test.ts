@@ -46,7 +46,7 @@ describe('npm start', { timeout: 300_000 }, () => {
     const STATE_DIR = await stateDirectory()
     const env = { ...PRIVATE, STATE_DIR, API_TOKENS, NODE_OPTIONS: shortMinute() }
     const { service, url, port } = await npmStart(env)
-    expect(service.output).toContain('once deployed, those of wrangler.toml: https://example.com')
+    expect(service.output).toContain('once deployed, only the sites in wrangler.toml: https://example.com')
     const commands = service.output.match(/^ {2}curl .*$/gm)!
     expect(commands.length).toBeGreaterThanOrEqual(5)
     for (const command of commands) {

@@ -26,7 +26,7 @@ describe('The beacon', () => {
   })
 
   it('cannot be released twice under one version, or under an invalid version', async () => {
-    await expect(releaseBeacon('1.0.0')).rejects.toThrow('has been released already')
+    await expect(releaseBeacon('1.0.0')).rejects.toThrow('has already been released')
     await expect(releaseBeacon('latest')).rejects.toThrow('three numbers')
   })
 

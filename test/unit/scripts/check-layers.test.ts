@@ -34,5 +34,5 @@ it('An import cycle is refused, of types too', () => {
 })
 
 it('A file that stands on no line is refused', () => {
-  expect(problems({ 'src/new/a.ts': '' })).toEqual(['src/new/a.ts has no place in scripts/layers.ts'])
+  expect(problems({ 'src/new/a.ts': '' })).toEqual(['src/new/a.ts is not listed in scripts/layers.ts'])
 })
