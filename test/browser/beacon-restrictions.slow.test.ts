@@ -66,7 +66,7 @@ it('A page that includes a release with integrity is counted under the key and t
   expect(said).toEqual([])
 })
 
-it('A browser that a program drives says so with each hit, which counts only if the type says so', async () => {
+it('A browser that a program controls says so with each hit, which counts only if the type says so', async () => {
   const driven = await launchChromium(RESOLVED, true)
   onTestFinished(() => driven.close())
   const sent: string[] = []

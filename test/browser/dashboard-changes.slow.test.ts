@@ -99,7 +99,7 @@ it.each<[string, number, boolean, RegExp]>([
   expect(await countsOf(to)).toEqual([isCommitted ? '5 4 3' : '0 0 0'])
 })
 
-it('Setting says beside the field which numbers it takes, and what was done', async () => {
+it('Setting says next to the field which numbers are valid, and then what was done', async () => {
   await counter.add('download', 'n.zip', 41)
   await open('download', 'n.zip')
   const field = page.getByLabel('Set to')
@@ -117,7 +117,7 @@ it('Setting says beside the field which numbers it takes, and what was done', as
   expect(await audit(page)).toEqual([])
 })
 
-it('A wrong key is told beside the field before anything is asked, with a button for what is possible', async () => {
+it('A wrong key is reported next to the field before the dialog opens, with a button for what is possible', async () => {
   await count('/team', 3, 2, 1)
   await count('/contact', 30, 20, 10)
   await open('page_view', '/team')
@@ -144,7 +144,7 @@ it('A wrong key is told beside the field before anything is asked, with a button
   expect(await countsOf('/team', '/contact')).toEqual(['0 0 0', '33 22 11'])
 })
 
-it('A key that somebody took between question and answer is told too', async () => {
+it('A key that is taken while the dialog is open is reported too', async () => {
   await count('/w/a', 3, 2, 1)
   await open('page_view', '/w/a')
   provokes(/409/)

@@ -89,7 +89,7 @@ it('A link to another view is in a panel that closes; each drawing fades as a wh
   expect([await page.textContent('#other-days'), loads]).toEqual(['1 – 3 Jan 2026 ▾', 1])
 })
 
-it('A link to another view is an ordinary one to another page, and with a key that opens a tab', async () => {
+it('A link to another page, or with a key that opens a tab, is an ordinary one', async () => {
   await open(`${type}&period=7d`)
   await page.locator('#top .count').first().click({ force: true })
   await page.waitForURL(/\/counter\?type=page_view&key=%2F&period=7d$/)
@@ -165,7 +165,7 @@ it('A page shows new counts by itself, keeps the focus, and waits while somethin
   expect(loads).toBe(1)
 })
 
-it('A page says that it is offline, what is wrong, or that its session has ended, keeps its numbers, and goes on afterwards', async () => {
+it('A page says that it is offline, what is wrong, or that its session has ended, keeps its numbers, and recovers afterwards', async () => {
   provokes(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|502|401/)
   await open()
   const month = await page.textContent('#chart-sum')
@@ -224,7 +224,7 @@ async function rowText(index: number): Promise<string[]> {
   return [`${views} · ${visitors} · ${time}`, ...(await row.locator('.part-of').allTextContents()), change.join(' ')]
 }
 
-it.each(['', '&show=keys'])('The tip is beside its unit and says what the table does: %s', async (show) => {
+it.each(['', '&show=keys'])('The tip is next to its unit and says what the table says: %s', async (show) => {
   await open(type + show)
   for (const index of [0, 3, 17, 28]) {
     const { from, to, middle, y } = await unitAt(index)

@@ -164,7 +164,7 @@ describe('When clients hang up', () => {
     await check()
   })
 
-  it('and the database does not answer, the leader goes on without its client for the requests that wait', async () => {
+  it('and the database does not answer, the leader continues without its client for the waiting requests', async () => {
     await db.behave({ faults: [{ action: 'hang-answer', match: BATCH.source }] })
     const leader = await waiting([hitOf(page('/leader'))])
     await leaderStruck()

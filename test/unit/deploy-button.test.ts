@@ -21,7 +21,7 @@ it('The button deploys by a script that Cloudflare finds', () => {
   expect(scripts.deploy).toBe('wrangler deploy')
 })
 
-it('The account of this repository stands in package.json only, and without it, nothing is deployed', async () => {
+it('The account of this repository is named only in package.json, and without it, nothing is deployed', async () => {
   const documents = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md'))
   for (const path of ['README.md', ...documents.map((name) => `docs/${name}`)])
     expect(read(path)).not.toContain('YOUR-A')

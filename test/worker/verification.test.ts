@@ -66,7 +66,7 @@ const TODAY = 'Checked today: every sum agrees.'
 const YESTERDAY = 'Checked yesterday: every sum agrees.'
 
 describe('The pruning task', () => {
-  it('checks every sum once a day, a page or more in each run, and then tells it', async () => {
+  it('checks every sum once a day, a page or more in each run, and then reports it', async () => {
     expect(await told()).toBeNull()
     const outcomes = await runRound()
     expect(outcomes.slice(0, -1)).toEqual(Array(outcomes.length - 1).fill('partial'))
@@ -125,7 +125,7 @@ describe('A mismatch', () => {
     expect(await told()).toBe(TODAY)
   })
 
-  it('that one run finds is not outdone by a run beside it that saw none', async () => {
+  it('that one run finds is not erased by a concurrent run that found none', async () => {
     const hold = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     /** Another run, held back before it writes that every sum agreed. */
@@ -151,7 +151,7 @@ describe('A mismatch', () => {
 })
 
 describe('A round', () => {
-  it('that is not over tells nothing, and begins again if it takes longer than two weeks', async () => {
+  it('that is not finished reports nothing, and starts again after two weeks', async () => {
     await run()
     expect(await told()).toBeNull()
     const position = async () =>

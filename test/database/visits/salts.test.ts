@@ -105,7 +105,7 @@ describe('The salt of a day', () => {
 })
 
 describe('With a database that fails', () => {
-  it.each(['SELECT', 'INSERT'])('the salt is the stored one although an answer to %s was lost', async (match) => {
+  it.each(['SELECT', 'INSERT'])('the stored salt is used although an answer to %s was lost', async (match) => {
     await db.behave({ faults: [{ action: 'cut-answer', match: `${match}.*visitor_salts` }] })
     const salt = await isolate(connected()).of(DAY, waitUntil)
     expect(salt).toBe(await readSalt(db, DAY))
@@ -176,7 +176,7 @@ describe('With a database that fails', () => {
     expect(await one.of(DAY, waitUntil)).toBe(salt)
   })
 
-  it('another request asks if the one that asked has died, and nobody waits for it for longer than 3 seconds', async () => {
+  it('another request takes over if the one that asked has died, and nobody waits longer than 3 seconds', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const gate = new GatedDatabase(db)
     gate.lose(1)

@@ -195,7 +195,7 @@ describe('npm run import and npm run export', () => {
   })
   let refusing: Service | undefined
 
-  it('Exports of other counters are imported once, with their days, and the rest is said', async () => {
+  it('Exports of other counters are imported once, with their days, and what is left out is listed', async () => {
     const service = await startService()
     const samples = join(PROJECT, 'test/unit/cli/import/samples')
     const zipped = join(folder, 'goatcounter.csv.gz')

@@ -24,7 +24,7 @@ describe('npm run repair', () => {
     await post('/v1/rollup')
   })
 
-  it('says what is wrong, then makes it right, and verify agrees', async () => {
+  it('reports what is wrong, corrects it, and verify then agrees', async () => {
     await database.query('UPDATE counters SET count = count + 2 WHERE record_type = 1')
     await database.query('UPDATE type_history SET count = count + 3 WHERE record_type = 1 AND period = 1')
     expect(await run('verify').ended).toBe(1)

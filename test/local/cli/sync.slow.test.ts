@@ -162,7 +162,7 @@ describe('npm run sync', () => {
     expect(await service.counts('release')).toEqual(new Map())
   })
 
-  it('names a wrong repository, type and day before it asks anybody', async () => {
+  it('reports a wrong repository, type or day before it sends a request', async () => {
     expect(await sync('github', 'acme')).toMatchObject({ code: 1, said: expect.stringContaining('OWNER/REPO') })
     const unknown = await sync('github', 'acme/app', '--type', 'none')
     expect(unknown).toMatchObject({ code: 1, said: expect.stringContaining('no counter type "none"') })

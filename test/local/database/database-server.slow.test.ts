@@ -20,7 +20,7 @@ it('Servers start at the same time in folders of any name, in which they have th
   for (const { folder, expected } of folders) expect(folder).toBe(expected)
 })
 
-it('A server that cannot start with its data tells why, and what to do', async () => {
+it('A server that cannot start with its data says why and what to do', async () => {
   const directory = await stateDirectory()
   const options = { directory, say: () => {} }
   await (await startDatabaseServer(options)).stop()

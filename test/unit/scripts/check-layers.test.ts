@@ -3,7 +3,7 @@ import { problemsOf } from '../../../scripts/check-layers.ts'
 
 const problems = (files: Record<string, string>) => problemsOf(new Map(Object.entries(files)))
 
-it('A room may import rooms below it, and itself', () => {
+it('A folder may import itself and folders below it', () => {
   const text = `import { a } from '../http/a.ts'\nimport type {\n  B,\n  C,\n} from './b.ts'\nimport { Hono } from 'hono'\n`
   expect(problems({ 'src/routes/a.ts': text, 'src/routes/b.ts': '', 'src/http/a.ts': '' })).toEqual([])
 })
@@ -33,6 +33,6 @@ it('An import cycle is refused, of types too', () => {
   expect(problems(files)).toEqual(['import cycle: src/http/a.ts → src/http/b.ts → src/http/c.ts → src/http/a.ts'])
 })
 
-it('A file that stands on no line is refused', () => {
+it('A file that no line lists is refused', () => {
   expect(problems({ 'src/new/a.ts': '' })).toEqual(['src/new/a.ts is not listed in scripts/layers.ts'])
 })

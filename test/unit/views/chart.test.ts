@@ -38,7 +38,7 @@ describe('The labels of the axis', () => {
     expect(texts(axisLabels(units(12, monthsBack), 'month')).slice(0, 4)).toEqual(['Dec', '2026', 'Feb', 'Mar'])
   })
 
-  it('never collide, on the narrowest phone neither, however many units there are', () => {
+  it('never collide, even on the narrowest phone, however many units there are', () => {
     const kinds = [
       ['hour', hoursOf, 25],
       ['day', daysBack, 999],

@@ -23,7 +23,7 @@ describe('The measured width', () => {
     expect(measureText(joined, 11)).toEqual({ ...measureText('😀', 11), isExact: false })
   })
 
-  it('of emoji in a row is that of as many', () => {
+  it('of several emoji is the sum of theirs', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...JOINED, '😀', '⚡'), { minLength: 1, maxLength: 20 }), (list) => {
         // Between them a letter: two flags side by side are letters that could be joined otherwise.

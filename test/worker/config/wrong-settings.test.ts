@@ -57,7 +57,7 @@ const rest = (wrong: readonly WrongSetting[]) =>
   PARTS.filter((part) => wrong.every(({ stops }) => !stops.includes(part)))
 
 describe('With a wrong setting', () => {
-  it('everything counts that it does not concern, and status, health and log name it', {
+  it('everything that it does not affect still counts, and status, health and log name it', {
     timeout: 120_000,
   }, async () => {
     expect(ALL.length).toBeGreaterThan(50)
@@ -85,7 +85,7 @@ describe('With a wrong setting', () => {
     }
   })
 
-  it('a second one adds only what it concerns itself', { timeout: 120_000 }, async () => {
+  it('a second one stops only what it affects itself', { timeout: 120_000 }, async () => {
     const pairs = ALL.map((one, i) => [one, ALL[(i + 23) % ALL.length]!] as const)
     const apart = pairs.filter(([one, other]) => areApart(one, other))
     expect(apart.length).toBeGreaterThan(50)

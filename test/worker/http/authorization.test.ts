@@ -183,7 +183,7 @@ describe('A token', () => {
     }
   })
 
-  it('is gone when its line is, and the others stay', async () => {
+  it('is revoked by removing its line, and the others stay valid', async () => {
     const fewer = await workerWith({ read: 'read' })
     const ask = async (name: string) => (await fewer.fetch('/v1/status', { headers: bearer(tokenOf(name)) })).status
     expect([await ask('read'), await ask('manage')]).toEqual([200, 401])

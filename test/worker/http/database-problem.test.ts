@@ -39,7 +39,7 @@ describe('A failing database', () => {
     expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '5'])
   })
 
-  it('whose disk is full is not said to be silent', async () => {
+  it('whose disk is full is not reported as unresponsive', async () => {
     const full = await freshDatabase()
     await full.behave({ faults: [{ action: 'error', errno: 1114, match: 'INSERT INTO slotted', times: 10 }] })
     const response = await new TestWorker(full.url).api('POST', '/v1/counters/page_view/a')

@@ -98,7 +98,7 @@ describe('A chart', () => {
     expect((await chart('number/1.svg')).title).toBe('counts: 1, 29 Oct – 27 Nov 2026')
   })
 
-  it('hangs negative counts below the axis', async () => {
+  it('draws negative counts below the axis', async () => {
     await worker.api('POST', '/v1/counters/number/8', { by: -30 })
     expect((await chart('number/8.svg')).texts).toEqual(expect.arrayContaining(['-30 counts', '-30', '0']))
   })

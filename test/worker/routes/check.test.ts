@@ -159,7 +159,7 @@ describe('A check', () => {
     },
   )
 
-  it('takes an address without its scheme, and says of anything else what it needs', async () => {
+  it('accepts an address without its scheme, and says what anything else lacks', async () => {
     expect(await check('page', 'example.com/about')).toMatchObject({ counts: true })
     expect(await check('page', 'EXAMPLE.com')).toMatchObject({ counts: true })
     for (const wrong of ['/about', 'not an address', 'ftp://example.com/', 'https://']) {
@@ -177,7 +177,7 @@ describe('A check', () => {
     }
   })
 
-  it('says that a program drives the browser', async () => {
+  it('says that a program controls the browser', async () => {
     const response = await worker.fetch('/check?type=page&automated=1', { method: 'POST', headers: BROWSER })
     expect(await response.json()).toMatchObject({
       counts: false,
@@ -197,7 +197,7 @@ describe('A check', () => {
       expect(await hit('page', `${SITE}/`, from, on)).toBe('ignored; reason=rate')
     }))
 
-  it('says that the database is away, that it lacks tables, or that hits wait in the queue', async () => {
+  it('says that the database is unavailable, that it lacks tables, or that hits wait in the queue', async () => {
     const away = 'http://user:password@127.0.0.1:9'
     const dead = isolate({ DATABASE_URL: away })
     const lines = await logged(async () => {
@@ -213,7 +213,7 @@ describe('A check', () => {
 })
 
 describe('The page /check', () => {
-  it('is for everybody, contains what its address says as text, and shows no types', async () => {
+  it('is public, shows the values of its query as text, and lists no types', async () => {
     const query = new URLSearchParams({ type: 'shy', page: '"><script>alert(1)</script>' })
     const response = await worker.fetch(`/check?${query}`)
     expect(response.status).toBe(200)

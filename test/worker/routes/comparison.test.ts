@@ -209,7 +209,7 @@ describe('A comparison', () => {
     expect((await ask('yesterday', 'period=today&key=/a')).figures.today).toMatchObject(none)
   })
 
-  it('is of nothing today where hours are not known, and in the first hour of a day', async () => {
+  it('is not made for today where hours are not known, or in the first hour of a day', async () => {
     await count('early', '/a', 1, '2026-11-10T03:00:00Z')
     await count('early', '/a', 5, '2026-11-25T03:00:00Z')
     expect((await worker.bring([{ type: 'early', key: '/a', day: NOW.slice(0, 10), count: 7 }])).status).toBe(200)
@@ -250,7 +250,7 @@ describe('A comparison', () => {
     expect(list.counters).toMatchObject([expected])
   })
 
-  it('calls a row new only if nothing of it was counted before the period, and otherwise tells that it comes from nothing', async () => {
+  it('calls a row new only if nothing of it was counted before the period, and otherwise says that it rises from 0', async () => {
     await count('fresh', '/new', 1, '2026-11-26T09:00:00Z')
     for (const [key, before] of [
       ['/begun', '2026-08-01T00:00:00Z'],

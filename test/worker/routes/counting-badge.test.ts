@@ -168,7 +168,7 @@ describe('While the database does not answer, a counting badge', () => {
     expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('visits: 2')
   })
 
-  it('counts by the queue', async () => {
+  it('counts through the queue', async () => {
     const queueing = isolate({ BATCHES: TestQueue.batches.binding })
     await badge('profile/me.svg', { on: queueing })
     await away()

@@ -118,7 +118,7 @@ describe('While the database lacks tables', () => {
     expect(page).toMatch(/<textarea id="statements"[^>]*>\s*CREATE TABLE IF NOT EXISTS slotted_counters/)
   })
 
-  it('the front page does not soon ask again if the database does not tell', async () => {
+  it('the front page waits before it asks again if the database does not answer', async () => {
     const db = await emptyDatabase()
     await db.behave({ faults: [{ action: 'error', errno: 1142, match: 'schema_version', times: 1 }] })
     const lacking = new TestWorker(db.url, PRIVATE)
@@ -127,7 +127,7 @@ describe('While the database lacks tables', () => {
     for (let i = 0; i < 3; i++) expect(await front(lacking)).not.toContain('does not have the tables')
   })
 
-  it('the front page is the usual one as soon as nothing is missing, and looks no more', async () => {
+  it('the front page is the usual one as soon as nothing is missing, and stops checking', async () => {
     const db = await freshDatabase()
     const complete = new TestWorker(db.url, PRIVATE)
     for (const looks of [true, false]) {

@@ -96,7 +96,7 @@ describe('The latest file', () => {
     ])
   })
 
-  it('costs strangers the limit of readings', async () => {
+  it('counts towards the rate limit of readings without a token', async () => {
     let left = 60
     const READER_LIMIT = { limit: async () => ({ success: left-- > 0 }) }
     const limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT })
@@ -112,7 +112,7 @@ describe('The latest file', () => {
     expect((await downloaded('latest/app.tgz', stopped)).slice(0, 2)).toEqual([302, `${BASE}latest/app.tgz`])
   })
 
-  it('is named by tokens that may manage alone', async () => {
+  it('is set only by tokens with the scope manage', async () => {
     const body = JSON.stringify({ file: 'evil.tgz' })
     const headers = { 'Content-Type': 'application/json' }
     const response = await worker.fetch('/v1/latest/download/app-latest.tgz', { method: 'PUT', headers, body })

@@ -89,7 +89,7 @@ describe('The numbers of a page', () => {
     expect([long.sum, long.units[0]]).toMatchObject(['7 counts', { Month: 'May 1999', Counts: '7 counts' }])
   })
 
-  it('have no counts of hours to come', async () => {
+  it('have no counts for future hours', async () => {
     expect((await ask('page_view&period=today&tz=UTC')).units).toHaveLength(new Date().getUTCHours() + 1)
   })
 

@@ -60,7 +60,7 @@ describe('PUT /v1/counters/:type/:key with "as": "reading"', () => {
 })
 
 describe('POST /v1/readings', () => {
-  it('takes each by itself, and says which were refused and why', async () => {
+  it('takes each reading separately, and says which were refused and why', async () => {
     await send([reading('a', 10), reading('b', 20)])
     const answer = await send([
       reading('a', 9),

@@ -4,7 +4,7 @@ import { TestWorker } from '../../harness/worker.ts'
 const DATABASE = 'https://user:password@nowhere.invalid'
 const worker = new TestWorker(DATABASE)
 
-it('The documentation has commands for the host that was asked', async () => {
+it('The documentation has commands for the requested host', async () => {
   const response = await worker.fetchAt('https://counter.example', '/docs')
   const page = await response.text()
   expect(page).toContain('curl -i &#39;https://counter.example/v1/')

@@ -90,7 +90,7 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
   })
 
   // On shards, the VSchema would have to know that table.
-  it.skipIf(onVitess)('beside the record of another program, which stays as it is', async () => {
+  it.skipIf(onVitess)('next to the record of another program, which is not changed', async () => {
     const db = await emptyDatabase()
     await db.execute('CREATE TABLE schema_migrations (version VARCHAR(191) NOT NULL PRIMARY KEY)')
     await db.execute("INSERT INTO schema_migrations VALUES ('1'), ('2')")
@@ -101,7 +101,7 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
   })
 })
 
-describe('POST /v1/setup says why it cannot go on', () => {
+describe('POST /v1/setup says why it cannot continue', () => {
   const stopped = async (worker: TestWorker, expected = 'setup_stopped') => {
     const response = await worker.api('POST', '/v1/setup')
     const { code, detail } = await response.json<{ code: string; detail: string }>()

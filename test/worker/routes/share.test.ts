@@ -80,7 +80,7 @@ describe('What a page offers to share', () => {
     expect(previews).toHaveLength(2)
   })
 
-  it('is opened and closed by a link, and is of the prefix of the page until something else is chosen', async () => {
+  it('is opened and closed by a link, and begins with the prefix of the page', async () => {
     const linkOn = async (page: string) => (await findAll(page, '[aria-label="Sharing"] a'))[0]!.attributes.href!
     const start = await open('/?type=download&find=app-&period=7d')
     expect(await findAll(start, '#share')).toEqual([])

@@ -20,7 +20,7 @@ const ask = (of: string[], from = worker) =>
 const shown = async (...of: string[]) => (await ask(of)).json()
 
 describe('What a page shows', () => {
-  it('is answered in the order of the question, over all public types, totals among them', async () => {
+  it('is answered in the order of the parameters, for all public types, totals included', async () => {
     await worker.api('POST', '/v1/rollup')
     await worker.add('page_view', { '/blog/a': 10 })
     expect(

@@ -100,14 +100,14 @@ describe('GET /v1/status', () => {
     expect(await codes(shipped)).toEqual(['example_origin'])
   })
 
-  it('knows no grace for tables of which nobody recorded when they were made', async () => {
+  it('gives no grace period to tables without a recorded time', async () => {
     await db.arrange('DELETE FROM schema_version')
     expect(await codes()).toEqual(['database_not_ready', 'rollup_missing'])
     await db.arrange('DROP TABLE schema_version')
     expect((await codes()).toSorted()).toEqual(['database_not_ready', 'rollup_missing'])
   })
 
-  it('after a first roll-up has the usual patience, however new the tables are', async () => {
+  it('after a first roll-up applies the usual limit, however new the tables are', async () => {
     stopClock()
     await worker.cron(ROLL_UP_CRON, minutesAgo(6))
     await db.arrange('UPDATE schema_version SET made_at = UTC_TIMESTAMP()')

@@ -20,7 +20,7 @@ async function open(path: string, { Cookie = '', on = worker, method = 'GET' } =
   return { status: response.status, headers: response.headers, text, title }
 }
 
-describe('An address at which nothing is', () => {
+describe('An unknown address', () => {
   it.each(['/nothing', '/counter/', '/stats/nope', '/hit/nope/a', '/badge', '/docs/nope', '/%'])(
     'is a page for people, with a link to the start: %s',
     async (path) => {
@@ -91,7 +91,7 @@ describe('For people', () => {
 })
 
 describe('For those who are signed in', () => {
-  it('an unknown type is told, with the types that there are', async () => {
+  it('an unknown type is reported, with the existing types', async () => {
     const Cookie = await sessionCookie(worker)
     for (const path of ['/?type=a<b>', '/counter?type=a<b>&key=a']) {
       const { status, title, text } = await open(path, { Cookie })
@@ -109,7 +109,7 @@ describe('For those who are signed in', () => {
     },
   )
 
-  it('a type that the token may not see is told, without its title', async () => {
+  it('a type that the token does not cover is reported, without its title', async () => {
     const API_TOKENS = await tokenLines({ someone: 'read:page_view' })
     const limited = new TestWorker(db.url, { COUNTERS, API_TOKENS })
     const Cookie = await sessionCookie(limited, tokenOf('someone'))

@@ -56,7 +56,7 @@ describe('GET /v1/types/:type', () => {
     expect(response.headers.get('Cache-Control')).toMatch(/^public, max-age=([12]?\d|30)$/)
   })
 
-  it('takes an empty prefix for none, as the script sends it', async () => {
+  it('treats an empty prefix, which the script sends, as none', async () => {
     expect(await total('download?prefix=')).toEqual(await total('download'))
   })
 

@@ -147,7 +147,7 @@ it('A type without a public page has one for a token that may read it, and none 
   }
 })
 
-it('Too many rows to rank are said instead of a list', async () => {
+it('A message takes the place of a list with too many rows to rank', async () => {
   for (let first = 1; first < 40_000; first += 10_000) {
     const rows = Array.from({ length: 10_000 }, (_, n) => `(1, ${first + n}, 0, 1, '2026-11-10', 1)`)
     await db.arrange(

@@ -76,7 +76,7 @@ describe('Within a window', () => {
     expect(await countOf()).toBe(1)
   })
 
-  it('a network leaves 64 rows at most, and counts as often, however its agents, addresses and headers vary', async () => {
+  it('a network makes at most 64 rows, and counts as often, however its agents, addresses and headers vary', async () => {
     const isolates = [worker, isolate(), isolate()]
     const waves = 10
     for (let wave = 0; wave < waves; wave++) {

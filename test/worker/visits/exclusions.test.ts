@@ -69,7 +69,7 @@ describe('A hit', () => {
     expect(await sum()).toBe(3n)
   })
 
-  it('of a browser that a program drives is not counted, unless the type says so', async () => {
+  it('of a browser that a program controls is not counted, unless the type says so', async () => {
     const sent = (type: string, automated: string) => {
       const query = `?type=${type}&key=/a&automated=${automated}`
       return [worker.fetch(`/hit${query}`, { method: 'POST' }), worker.fetch(`/hit.gif${query}`)]

@@ -18,7 +18,7 @@ const from = (address: string, on: TestWorker) => async (key: string) =>
 const limitedTest = (work: (attempt: number, network: string) => Promise<void>) =>
   inOnePeriod(() => work(++attempts, unusedNetwork()))
 
-it('A network brings some keys into being, in all isolates together; its other hits of new keys are ignored', () =>
+it('A network may create some keys, across all isolates; its other hits for new keys are ignored', () =>
   limitedTest(async (attempt, network) => {
     await isolate().add('page', { [`/old/${attempt}`]: 1 })
     const on = isolate()

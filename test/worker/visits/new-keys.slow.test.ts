@@ -128,7 +128,7 @@ describe('A request with the token', () => {
 })
 
 describe('The budget of new keys', () => {
-  it('lets a key in for good: later hits take nothing from it', async () => {
+  it('admits a key for good: later hits use none of it', async () => {
     for (const key of keys(3)) expect(await hit('few', key)).toBe('counted')
     const taken = await db.number('SELECT SUM(taken) FROM new_key_budgets')
     for (const on of [worker, isolate(), isolate()])
@@ -143,7 +143,7 @@ describe('The budget of new keys', () => {
     expect(await db.number('SELECT COUNT(*) FROM new_key_budgets')).toBe(0n)
   })
 
-  it('is not taken from for a visitor’s second hit of a key that was let in', async () => {
+  it('is not used by a visitor’s second hit for an admitted key', async () => {
     const headers = { 'CF-Connecting-IP': '203.0.113.5', 'User-Agent': 'Mozilla/5.0 (X11) Firefox/145.0' }
     const send = async (on: TestWorker) => (await on.hit('visits', '/a', headers)).headers.get('X-Hit')
     expect(await send(worker)).toBe('counted')
@@ -235,7 +235,7 @@ describe('While the database does not answer', () => {
     expect(await countOf('few', '/a')).toBe(1)
   })
 
-  it('known keys go to the queue, and of unknown ones as many as may come into being in a minute', async () => {
+  it('known keys go to the queue, and as many unknown ones as may be created in a minute', async () => {
     const queueing = isolate({ BATCHES: TestQueue.batches.binding, DEAD_BATCHES: TestQueue.dead.binding })
     await hit('few', '/honest', queueing)
     await away()

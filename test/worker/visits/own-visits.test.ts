@@ -49,7 +49,7 @@ describe('Visits from configured networks', () => {
     expect(await visit({ 'CF-Connecting-IP': address }, { on: excluding() })).toEqual(three('counted'))
   })
 
-  it('are told by the header of Cloudflare alone', async () => {
+  it('are recognized only by the header that Cloudflare sets', async () => {
     const on = isolate(['203.0.113.7'])
     const claimed = { 'X-Forwarded-For': '203.0.113.7', 'X-Real-IP': '203.0.113.7', Forwarded: 'for=203.0.113.7' }
     expect(await visit({ 'CF-Connecting-IP': '198.51.100.1', ...claimed }, { on })).toEqual(three('counted'))

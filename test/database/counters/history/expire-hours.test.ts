@@ -114,7 +114,7 @@ describe('Deleting old hours', () => {
     for (const { rowsRead } of deletes) expect(rowsRead).toBeLessThan(4 * 60)
   })
 
-  it('keeps hours whose day is missing, reports them, and goes on after them', async () => {
+  it('keeps hours whose day is missing, reports them, and continues after them', async () => {
     for (let id = 0n; id < 25n; id++) await count(KEPT_FROM - 24 * HOUR, [id])
     await db.arrange('DELETE FROM counter_periods WHERE period = 1 AND record_id < 15')
     await db.arrange('DELETE FROM type_history WHERE period = 1')

@@ -39,7 +39,7 @@ describe('The budget of new keys', () => {
     expect(granted).toBeGreaterThan(0)
   })
 
-  it('gives a part of what is asked for, if less is left', async () => {
+  it('grants a part of what is requested if less is left', async () => {
     expect(await isolate().take(TYPE, 4, 10)).toBe(4)
     const [taken] = await budgets()
     const granted = await isolate().take(TYPE, 50, 10)

@@ -78,7 +78,7 @@ describe('Group commit', () => {
     }
   }
 
-  it('uses one slot per flush in flight, and uses them again', async () => {
+  it('uses one slot per flush in flight, and reuses them', async () => {
     await db.behave({ latencyMs: 30 })
     await overlap(8)
     await db.behave()
@@ -168,7 +168,7 @@ describe('Group commit', () => {
     expect(await countOf('/a')).toBe(310n)
   })
 
-  it('never uses the slot of a batch of unknown fate again', async () => {
+  it('never reuses the slot of a batch with an unknown outcome', async () => {
     await hit('/a')
     await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted', times: 100 }] })
     await expect(hit('/a')).rejects.toMatchObject({ applied: 'unknown' })
@@ -179,7 +179,7 @@ describe('Group commit', () => {
     expect(rows).toEqual([{ count: '1' }, { count: '2' }])
   })
 
-  it('uses the slot of a batch that was certainly not applied again', async () => {
+  it('reuses the slot of a batch that was certainly not applied', async () => {
     await hit('/a')
     await db.behave({ faults: [{ action: 'error', errno: 1205, match: 'INSERT INTO slotted', times: 3 }] })
     await expect(hit('/a')).rejects.toMatchObject({ kind: 'contention', applied: 'no' })

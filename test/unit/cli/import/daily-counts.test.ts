@@ -127,7 +127,7 @@ describe('The counts of an export', () => {
     expect([...sums.leftOut]).toEqual([['2026-11-02 and later', 4n]])
   })
 
-  it('are told by host, and are those of one host alone if one is chosen', () => {
+  it('are distinguished by host, and come from one host only if one is chosen', () => {
     for (const [host, sum, leftOut] of [
       [undefined, 7n, []],
       ['b.example', 2n, [['other hosts', 5n]]],
@@ -142,7 +142,7 @@ describe('The counts of an export', () => {
     }
   })
 
-  it('leave out what no counter can be called, and say how much', () => {
+  it('leave out paths that cannot be keys, and say how many', () => {
     const sums = counts({ prefix: 'p' })
     sums.addPath(1, '', 1n, DAY)
     sums.addPath(1, 'nul\0', 2n, DAY)

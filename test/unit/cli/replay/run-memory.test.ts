@@ -42,7 +42,7 @@ describe('What earlier runs did', () => {
     expect(['a', 'b', 'c'].map((state) => later.has(state))).toEqual([true, true, true])
   })
 
-  it('is forgotten when there are 20,000 newer entries, the oldest first', async () => {
+  it('is forgotten after 20,000 newer entries, the oldest first', async () => {
     const ends = await openRunMemory(file)
     await ends.add('first')
     await writeFile(

@@ -61,7 +61,7 @@ describe('What an isolate remembers of keys', () => {
   })
 })
 
-it('A network that may not bring keys into being may do so where there is no budget', async () => {
+it('A network that may not create keys may create them where there is no budget', async () => {
   const admitsAny = (newKeysPerMinute: number | null) =>
     isolate({ newKeys: 'any', newKeysPerMinute }).admits(counter(1), { mayBeNew: false, waitUntil: () => {} })
   expect([await admitsAny(120), await admitsAny(null)]).toEqual([false, true])

@@ -55,7 +55,7 @@ it('An error is for all who waited, and the next request reads again', async () 
   expect(await ask(answers, async () => 5)).toBe(5)
 })
 
-it('A reading that falls silent is done again by one of those who wait', async () => {
+it('A reading that gets no answer is repeated by one of those who wait', async () => {
   const [answers, readings] = [new KeptAnswers(), new Readings()]
   const [, ...waiting] = Array.from({ length: 3 }, () => ask(answers, readings.read))
   await vi.advanceTimersByTimeAsync(8_000)
@@ -67,7 +67,7 @@ it('A reading that falls silent is done again by one of those who wait', async (
   expect(await Promise.all(waiting)).toEqual([9, 9])
 })
 
-it('A reading goes on for the others when the client of its reader hangs up', async () => {
+it('A reading continues for the others when the client of its reader hangs up', async () => {
   const [answers, readings] = [new KeptAnswers(), new Readings()]
   const kept: Promise<unknown>[] = []
   void answers.answer(['a'], { keptMs: KEPT_MS, read: readings.read, waitUntil: (work) => void kept.push(work) })
@@ -113,7 +113,7 @@ it('Without a time to keep, an answer is read after the call, and shared by all 
   expect(await Promise.all([first, ...meanwhile, late])).toEqual([1, 2, 2, 2, 3])
 })
 
-it('Without a time to keep, a reading that fails or falls silent is followed by another', async () => {
+it('Without a time to keep, a reading that fails or gets no answer is followed by another', async () => {
   const [answers, readings] = [new KeptAnswers(), new Readings()]
   const ask = async () => (await answers.answer(['a'], { keptMs: 0, read: readings.read, waitUntil })).value
   void ask()
