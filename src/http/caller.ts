@@ -28,7 +28,7 @@ export function withinTime<Counted>(
 }
 
 /** Continues work whose client hangs up: it must not leave a transaction open, with its locks. */
-export function finished<Done>(c: Context<AppEnv>, work: Promise<Done>): Promise<Done> {
+export function waitUntilDone<Done>(c: Context<AppEnv>, work: Promise<Done>): Promise<Done> {
   c.executionCtx.waitUntil(work.catch(() => {}))
   return work
 }

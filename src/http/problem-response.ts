@@ -47,16 +47,16 @@ export function reported(c: Context<AppEnv>, error: unknown): Problem {
 /** Adds `X-Hit` to the failures of a path that counts. */
 export const tellHit = createMiddleware<AppEnv>(async (c, next) => {
   await next()
-  if (!c.res.headers.has('X-Hit')) c.res.headers.set('X-Hit', hitOf(c.error))
+  if (!c.res.headers.has('X-Hit')) c.res.headers.set('X-Hit', xHitOf(c.error))
 })
 
 /** The value of `X-Hit` for an error that the response hides. Logs it if it is not the visitor's fault. */
-export function saidOf(c: Context<AppEnv>, error: unknown): string {
-  return hitOf(reported(c, error))
+export function reportedXHit(c: Context<AppEnv>, error: unknown): string {
+  return xHitOf(reported(c, error))
 }
 
 /** The value of `X-Hit` for an error. */
-export function hitOf(error: unknown): string {
+export function xHitOf(error: unknown): string {
   const problem = problemOf(error)
   if (problem.code === 'outcome_unknown') return 'unknown'
   return (problem instanceof HttpProblem && problem.headers['X-Hit']) || `ignored; reason=${problem.code}`

@@ -6,7 +6,7 @@ import { countIn, RECENT_DAYS, type RecentPeriod } from '../counters/read/read-c
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
-import { hitOf, saidOf } from '../http/problem-response.ts'
+import { reportedXHit, xHitOf } from '../http/problem-response.ts'
 import { rawPathKey, readQuery } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { count, described, namedObject, operation, route, userAgent, whole } from '../openapi/contract.ts'
@@ -198,7 +198,7 @@ const MAX_WAIT_MS = 3_000
 const NOT_CACHED = 'no-cache, no-store, max-age=0, must-revalidate'
 
 /** The outcome, and the count to show; `null`: unknown, so that the badge shows the last one that this isolate knows. */
-const LATE = { said: 'unknown', count: null as bigint | null }
+const LATE = { xHit: 'unknown', count: null as bigint | null }
 
 /** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
 export const countingBadges = (app: HonoApp) =>
@@ -216,35 +216,35 @@ export const countingBadges = (app: HonoApp) =>
 async function countingBadge(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
   if (!type.countingBadge) return refused(c, new Problem('not_found', 'counting_badge is not set'))
   const query = readQuery(c.req.url, badgeQuery, true)
-  const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
+  const { xHit, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
   const { shownCounts } = c.get('isolate')
   const id = `${counterId(counter)} ${query.period}`
   if (count !== null) shownCounts.set(id, count)
   const known = count ?? shownCounts.get(id)
   const badge = badgeOf(type, known ?? 0n, query)
   const image = drawBadge(known === undefined ? { ...badge, message: 'unavailable', color: 'lightgrey' } : badge)
-  return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': NOT_CACHED, 'X-Hit': said })
+  return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': NOT_CACHED, 'X-Hit': xHit })
 }
 
 function refused(c: Context<AppEnv>, problem: Problem): Response {
   const { status, body, headers } = refusal(c, problem, true)
   const answer = new Response(body, { status: status >= 500 ? 200 : status, headers })
   answer.headers.set('Cache-Control', NOT_CACHED)
-  answer.headers.set('X-Hit', hitOf(problem))
+  answer.headers.set('X-Hit', xHitOf(problem))
   return answer
 }
 
 /** Counts a visit, and then reads the count. Proxies send no origin, so none is needed. Never fails. */
 async function countAndRead(c: Context<AppEnv>, type: CounterType, counter: CounterAddress, query: BadgeQuery) {
-  let said: string | undefined
+  let xHit: string | undefined
   let count: bigint | null = null
   try {
-    said = await countVisit(callerOf(c), { type, counter, visitor: visitorOf(c), purpose: 'image' })
+    xHit = await countVisit(callerOf(c), { type, counter, visitor: visitorOf(c), purpose: 'image' })
     // A queued count cannot be read yet.
-    if (said !== 'queued') count = await countShown(c, { type, counter }, query)
+    if (xHit !== 'queued') count = await countShown(c, { type, counter }, query)
   } catch (error) {
-    const failed = saidOf(c, error)
-    said ??= failed
+    const failed = reportedXHit(c, error)
+    xHit ??= failed
   }
-  return { said, count }
+  return { xHit, count }
 }

@@ -7,7 +7,7 @@ import { MAX_REPAIRED_DAYS, repairCounter } from '../counters/changes/repair-cou
 import { setCounts } from '../counters/changes/set-counts.ts'
 import { MISMATCHES } from '../counters/verify/verify-page.ts'
 import { checkTypes } from '../http/authorization.ts'
-import { finished } from '../http/caller.ts'
+import { waitUntilDone } from '../http/caller.ts'
 import { endpoint, type Parts } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { ADJUSTING, count, described, ok, operation, route, whole } from '../openapi/contract.ts'
@@ -29,7 +29,7 @@ export async function changed<Done>(
 ): Promise<Done> {
   const { reads } = c.get('isolate')
   const forgetting = changing.finally(() => reads.forget())
-  const done = await finished(c, forgetting).catch((error: unknown) => {
+  const done = await waitUntilDone(c, forgetting).catch((error: unknown) => {
     throw problemOf(error, id == null ? advice : 'Retry with the same Idempotency-Key.')
   })
   if (done === 'repeated') c.header('Idempotent-Replayed', 'true')

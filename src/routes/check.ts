@@ -13,7 +13,7 @@ import type { ParametersOf } from '../service/check-input.ts'
 import { checkVisit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { checkPage } from '../views/dashboard/plain-pages.ts'
-import { guarded, page, siteOf } from '../views/frame.ts'
+import { page, pageHeaders, siteOf } from '../views/frame.ts'
 import { isLocalHost } from '../visits/network.ts'
 
 const NO_STORE = { 'Cache-Control': 'no-store' }
@@ -27,7 +27,7 @@ const checkQuery = () => ({
 /** Tells anybody whether their hits count: no more than a hit does, at the same rate limit. No contract: it changes with the page. */
 export const check = (app: HonoApp) =>
   app
-    .get('/check', guarded, (c) => {
+    .get('/check', pageHeaders, (c) => {
       const { type = 'page_view', page: address = '' } = c.req.query()
       return page(c, checkPage(siteOf(c), { type, page: address }))
     })
@@ -51,14 +51,14 @@ async function checkHit(c: Context<AppEnv>, { type: name, page: typed, automated
     return refused({ cause: 'That is not the address of a page, such as https://example.com/about.' })
   const visitor = visitorOf(c, page?.origin)
   const key = page === null ? null : pageKey(page.pathname)
-  const { said, type: counted } = await checkVisit(caller, {
+  const { xHit, type: counted } = await checkVisit(caller, {
     type: page === null ? { ...type, allowedOrigins: ['*'] } : type,
     counter: await counterOfKey(caller.isolate.addresses, type, key ?? '0'),
     visitor,
     purpose: isDownload ? 'download' : 'page',
     automated: automated === '1',
   })
-  const reason = /reason=(\w+)/.exec(said)?.[1] as HitReason | undefined
+  const reason = /reason=(\w+)/.exec(xHit)?.[1] as HitReason | undefined
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
     return refused(whyNot(reason, visitor.isMarked, page?.origin, key))
   }
@@ -68,7 +68,7 @@ async function checkHit(c: Context<AppEnv>, { type: name, page: typed, automated
       advice: 'Add the attribute data-local to its tag.',
     })
   }
-  return { counts: true, says: [answer(said, type, counted), ...notes(type, key)] }
+  return { counts: true, says: [answer(xHit, type, counted), ...notes(type, key)] }
 }
 
 function refused({ cause, advice }: { cause: string; advice?: string }) {
@@ -86,8 +86,8 @@ function whyNot(reason: HitReason, isMarked: boolean, origin: string | undefined
     : { cause: 'EXCLUDE.networks lists this network.', advice: 'Remove it there and deploy, or use another network.' }
 }
 
-function answer(said: string, type: CounterType, counted: CounterType): string {
-  if (said === 'queued') return 'Yes, but later: the database is unavailable, so hits wait in the queue.'
+function answer(xHit: string, type: CounterType, counted: CounterType): string {
+  if (xHit === 'queued') return 'Yes, but later: the database is unavailable, so hits wait in the queue.'
   // The name of that type may be private.
   if (counted.name !== type.name) return 'Yes, as a visit by a bot: the user agent belongs to a bot.'
   return 'Yes, it counts.'

@@ -14,7 +14,7 @@ import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { countersOfKeys } from '../service/named-counters.ts'
 import { MAX_TOP, readTop } from '../service/ranking.ts'
-import { readKept, saidOf } from '../service/read.ts'
+import { consistencyFields, readKept } from '../service/read.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
@@ -71,7 +71,7 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
     start: instantOf(start),
     end: instantOf(end),
     counters: counters.map(({ name, count }) => ({ key: name, count })),
-    ...saidOf('rolled', asOf),
+    ...consistencyFields('rolled', asOf),
   }
   return { answer, maxAge: MAX_AGE }
 })
@@ -131,7 +131,7 @@ export const compare = publicReading<typeof compareCountersContract>(
       first: byAge && dayText(byAge.first),
       counts: byAge?.counts ?? [],
     }))
-    return { answer: { type: type.name, counters, ...saidOf('rolled', asOf) }, maxAge: MAX_AGE }
+    return { answer: { type: type.name, counters, ...consistencyFields('rolled', asOf) }, maxAge: MAX_AGE }
   },
 )
 

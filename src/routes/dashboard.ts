@@ -32,7 +32,7 @@ import type { Viewer } from '../views/dashboard/layout.ts'
 import { FIRST_ROWS, firstRun, overviewMain, ROWS_OF_PAGE } from '../views/dashboard/overview.ts'
 import { noCounterPage, noTypePage, setupPage } from '../views/dashboard/plain-pages.ts'
 import { startMain } from '../views/dashboard/start.ts'
-import { guarded, page, pageOfNumbers, signIn, viewerOf } from '../views/frame.ts'
+import { page, pageHeaders, pageOfNumbers, signIn, viewerOf } from '../views/frame.ts'
 import { visibleKey } from '../visible-key.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
@@ -45,7 +45,7 @@ const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
 /** The dashboard's pages. Their script fetches them again, and shows what has changed. */
 export function dashboard(app: HonoApp): void {
-  app.get('/', guarded, async (c) => {
+  app.get('/', pageHeaders, async (c) => {
     const viewer = await viewerOf(c)
     const { config, mistakes } = c.get('isolate')
     // There is nothing to see, or the owner cannot sign in.
@@ -76,7 +76,7 @@ export function dashboard(app: HonoApp): void {
   })
 
   // The key is in the query, because a path cannot contain every key.
-  app.get('/counter', guarded, async (c) => {
+  app.get('/counter', pageHeaders, async (c) => {
     const viewer = await viewerOf(c)
     if (viewer === null) return signIn(c, 200)
     const { type: wanted, key } = c.req.query()
@@ -96,7 +96,7 @@ export function dashboard(app: HonoApp): void {
 
   app.get('/login', (c) => c.redirect(publicPath(c, '/'), 302))
 
-  app.post('/login', guarded, async (c) => {
+  app.post('/login', pageHeaders, async (c) => {
     const { form, next } = await readForm(c)
     let token: Token | undefined
     try {
@@ -114,13 +114,13 @@ export function dashboard(app: HonoApp): void {
     return c.redirect(publicPath(c, next), 303)
   })
 
-  app.post('/logout', guarded, (c) => {
+  app.post('/logout', pageHeaders, (c) => {
     checkOwnPage(c)
     endSession(c)
     return c.redirect(publicPath(c, '/'), 303)
   })
 
-  app.post('/own-visits', guarded, async (c) => {
+  app.post('/own-visits', pageHeaders, async (c) => {
     const { form, next } = await readForm(c)
     if ((await sessionToken(c)) === null)
       return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })

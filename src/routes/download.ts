@@ -6,7 +6,7 @@ import { withoutSession } from '../counters/keys/key-address.ts'
 import { isLatestName, readLatestFile } from '../counters/latest-files.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
-import { saidOf, tellHit } from '../http/problem-response.ts'
+import { reportedXHit, tellHit } from '../http/problem-response.ts'
 import { limitReading } from '../http/reading.ts'
 import { decodeKey, pathType, publicPath, rawPathKey } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
@@ -60,11 +60,11 @@ export const downloads = (app: HonoApp) =>
         'A download must not lead back to /d or have empty segments, ".", "..", backslashes or control characters.'
       throw new Problem('not_found', detail)
     }
-    if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
+    if (stopped !== undefined) return redirect(destination, reportedXHit(c, new ConfigurationError(stopped)))
     const type = pathType(c)
     const counter = await counterOfKey(isolate.addresses, type, path.normalize())
     const visit: Visit = { type, counter, visitor: visitorOf(c), purpose: 'download' }
-    const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
+    const counting = countVisit(callerOf(c), visit).catch((error: unknown) => reportedXHit(c, error))
     return redirect(destination, await withinTime(c, counting, MAX_WAIT_MS, 'unknown'))
   })
 
@@ -78,9 +78,9 @@ async function latestFile(c: Context<AppEnv>, name: string): Promise<string> {
   return (await isolate.latestFiles.answer([counterId(counter)], options)).value ?? name
 }
 
-function redirect(destination: string, said: string): Response {
+function redirect(destination: string, xHit: string): Response {
   return new Response(null, {
     status: 302,
-    headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': said },
+    headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': xHit },
   })
 }

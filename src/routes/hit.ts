@@ -6,7 +6,7 @@ import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { readJson } from '../http/json-body.ts'
-import { HttpProblem, hitOf, saidOf } from '../http/problem-response.ts'
+import { HttpProblem, reportedXHit, xHitOf } from '../http/problem-response.ts'
 import { rememberedQueries } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { isolateOf } from '../isolate.ts'
@@ -102,11 +102,11 @@ export function hit(app: HonoApp): void {
       const hit = url.includes('?') ? readHitQuery(url) : await readJson(c, postHit.body)
       // Created in advance: see CountOptions.answerReady.
       const counted = noContent(c, config, 'counted')
-      const said = await countVisit(callerOf(c), await visitOf(c, hit))
-      return said === 'counted' ? counted : noContent(c, config, said)
+      const xHit = await countVisit(callerOf(c), await visitOf(c, hit))
+      return xHit === 'counted' ? counted : noContent(c, config, xHit)
     } catch (error) {
       for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
-      c.header('X-Hit', hitOf(error))
+      c.header('X-Hit', xHitOf(error))
       throw error
     }
   })
@@ -117,10 +117,10 @@ export function hit(app: HonoApp): void {
     try {
       c.set('isolate', isolateOf(c.env))
       const hit = readPixelQuery(c.req.url)
-      const said = await countVisit(callerOf(c), await visitOf(c, hit))
-      return said === 'counted' ? counted : pixel(said)
+      const xHit = await countVisit(callerOf(c), await visitOf(c, hit))
+      return xHit === 'counted' ? counted : pixel(xHit)
     } catch (error) {
-      return pixel(saidOf(c, error))
+      return pixel(reportedXHit(c, error))
     }
   })
 }
@@ -128,7 +128,7 @@ export function hit(app: HonoApp): void {
 // Responses without a body belong to no request, and creating one is a tenth of the cost of a hit. By configuration, outcome and origin.
 const kept = new WeakMap<Config, { any: boolean; answers: Map<string, Response> }>()
 
-function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
+function noContent(c: Context<AppEnv>, config: Config, xHit: string): Response {
   let known = kept.get(config)
   if (known === undefined) {
     known = { any: allowedOrigins(config).includes('*'), answers: new Map() }
@@ -136,11 +136,11 @@ function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
   }
   const { any, answers } = known
   const origin = any ? '*' : (c.req.header('Origin') ?? '')
-  const id = any ? said : `${said} ${origin}`
+  const id = any ? xHit : `${xHit} ${origin}`
   const answer = answers.get(id)
   if (answer !== undefined) return answer
   const headers = new Headers(crossOrigin(config, origin))
-  headers.set('X-Hit', said)
+  headers.set('X-Hit', xHit)
   const made = new Response(null, { status: 204, headers })
   if (headers.has('Access-Control-Allow-Origin')) answers.set(id, made)
   return made
@@ -154,11 +154,11 @@ const PIXEL = Uint8Array.from(atob('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAAB
 // Copying headers is faster than creating them. The body of a response can be used only once.
 const pixelHeaders = new Map<string, Headers>()
 
-function pixel(said: string): Response {
-  let headers = pixelHeaders.get(said)
+function pixel(xHit: string): Response {
+  let headers = pixelHeaders.get(xHit)
   if (headers === undefined) {
-    headers = new Headers({ 'Content-Type': 'image/gif', 'Cache-Control': 'no-store, max-age=0', 'X-Hit': said })
-    pixelHeaders.set(said, headers)
+    headers = new Headers({ 'Content-Type': 'image/gif', 'Cache-Control': 'no-store, max-age=0', 'X-Hit': xHit })
+    pixelHeaders.set(xHit, headers)
   }
   return new Response(PIXEL, { headers })
 }

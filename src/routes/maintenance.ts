@@ -9,7 +9,7 @@ import {
   verifyPage,
 } from '../counters/verify/verify-page.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { finished } from '../http/caller.ts'
+import { waitUntilDone } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { type Isolate, openBackgroundDatabase, rollUpNow } from '../isolate.ts'
 import { count, DATABASE, described, ok, operation, route, whole } from '../openapi/contract.ts'
@@ -48,7 +48,7 @@ export const rollUpOnceContract = () =>
   })
 
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, (c, { caller: { isolate } }) =>
-  finished(c, rollUpAlone(isolate)),
+  waitUntilDone(c, rollUpAlone(isolate)),
 )
 
 /** @throws {Problem} 409 if another run does not end in time */

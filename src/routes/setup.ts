@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { DatabaseFailure } from '../database/errors.ts'
 import { MigrationStopped, makeTables, readPending } from '../database/migrations.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
-import { finished } from '../http/caller.ts'
+import { waitUntilDone } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
@@ -47,7 +47,7 @@ export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c
   }
 })
 
-export const setup = endpoint<typeof makeTablesContract>(postSetup, (c) => finished(c, makeAll(c)))
+export const setup = endpoint<typeof makeTablesContract>(postSetup, (c) => waitUntilDone(c, makeAll(c)))
 
 async function makeAll(c: Context<AppEnv>) {
   const requestId = c.get('requestId')

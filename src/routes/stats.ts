@@ -16,7 +16,7 @@ import type { AskedNumbers } from '../service/list-numbers.ts'
 import { typeNumbers } from '../service/page-numbers.ts'
 import { noPublicPage } from '../views/dashboard/plain-pages.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
-import { guarded, page, siteOf, viewerOf } from '../views/frame.ts'
+import { page, pageHeaders, siteOf, viewerOf } from '../views/frame.ts'
 import { weeklyFeedOf } from './weekly-feed.ts'
 
 /** Seconds for which a page may be cached, here too. */
@@ -31,7 +31,7 @@ const publicQuery = () => ({
 
 /** The pages of types that have one for everybody (`public_page`), which say more than the API, and the weekly feeds of all types. */
 export function stats(app: HonoApp): void {
-  app.get('/stats/:type', guarded, revalidated, async (c) => {
+  app.get('/stats/:type', pageHeaders, revalidated, async (c) => {
     const name = c.req.param('type')
     if (name.endsWith('.atom')) return weeklyFeedOf(c, name.slice(0, -'.atom'.length))
     const type = publicTypes(c).find((type) => type.name === name)

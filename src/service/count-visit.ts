@@ -77,17 +77,17 @@ export async function countVisit(caller: Caller, received: Visit): Promise<strin
  * The checks of `countVisit` but for `duplicate`. It changes nothing, but uses up the rate limit, so strangers can cost no more with it.
  * @returns the value of `X-Hit`, and the type in which the visit would count: perhaps `bots` @throws {Problem}
  */
-export async function checkVisit(caller: Caller, received: Visit): Promise<{ said: string; type: CounterType }> {
+export async function checkVisit(caller: Caller, received: Visit): Promise<{ xHit: string; type: CounterType }> {
   const { db, isolate } = caller
   const visit = visitToCount(caller, received)
-  if (typeof visit === 'string') return { said: ignoredBecause(visit), type: received.type }
+  if (typeof visit === 'string') return { xHit: ignoredBecause(visit), type: received.type }
   const { type, counter, visitor } = visit
-  if (await exceedsLimit(isolate.config.rateLimit, visitor.address)) return { said: ignoredBecause('rate'), type }
+  if (await exceedsLimit(isolate.config.rateLimit, visitor.address)) return { xHit: ignoredBecause('rate'), type }
   try {
-    return { said: (await isolate.keys.mayCount(db, counter)) ? 'counted' : ignoredBecause('key'), type }
+    return { xHit: (await isolate.keys.mayCount(db, counter)) ? 'counted' : ignoredBecause('key'), type }
   } catch (error) {
     const problem = problemOf(error)
-    if (isolate.config.batches !== null && problem.code === 'database_unavailable') return { said: 'queued', type }
+    if (isolate.config.batches !== null && problem.code === 'database_unavailable') return { xHit: 'queued', type }
     throw problem
   }
 }

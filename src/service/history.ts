@@ -12,7 +12,7 @@ import { MAX_LANES } from '../counters/ranges.ts'
 import type { Question } from '../counters/read/kept-answers.ts'
 import { readSumHistory } from '../counters/read/read-sum.ts'
 import type { Caller } from './caller.ts'
-import { type AskedCounter, readForAll, readKept, saidOf } from './read.ts'
+import { type AskedCounter, consistencyFields, readForAll, readKept } from './read.ts'
 
 type HistoryQuery = Omit<AskedRange, 'timeZone'> & { tz: string }
 
@@ -60,7 +60,7 @@ async function keptAnswer<Fields extends object, Read extends string>(
   const question = about && ['history', ...questionOf(range), ...about]
   const { value, asOf } = await readKept(caller, question, read)
   const maxAge = range.edges.at(-1)! < now - OVER_MS ? PAST_MAX_AGE : null
-  return { answer: { ...value.fields, ...saidOf(value.consistency, asOf) }, maxAge }
+  return { answer: { ...value.fields, ...consistencyFields(value.consistency, asOf) }, maxAge }
 }
 
 /** The periods of charts for everybody: whole days or months in UTC, the running one included. */

@@ -88,7 +88,7 @@ export async function countersAnswer(caller: Caller, type: CounterType, keys: re
 export async function totalAnswer(caller: Caller, type: CounterType, prefix: string | null, which: WhichSum) {
   const { reading, maxAge, asOf } = await readSum(caller, type, prefix, which)
   const fields = { type: type.name, prefix, ...readingFields(reading) }
-  return { answer: { ...fields, ...saidOf(consistencyOf(reading), asOf) }, maxAge }
+  return { answer: { ...fields, ...consistencyFields(consistencyOf(reading), asOf) }, maxAge }
 }
 
 function counterFields(type: CounterType, key: string, reading: Reading) {
@@ -101,6 +101,6 @@ function readingFields(reading: Reading) {
 }
 
 /** `answeredConsistency` of an answer. @param asOf as `readKept` returns it */
-export function saidOf<Read extends string>(consistency: Read, asOf: string | null) {
+export function consistencyFields<Read extends string>(consistency: Read, asOf: string | null) {
   return asOf === null ? { consistency } : { consistency: 'kept' as const, asOf }
 }

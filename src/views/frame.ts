@@ -34,7 +34,7 @@ const PAGE_HEADERS = {
 }
 
 /** Adds the headers of pages. */
-export const guarded = createMiddleware<AppEnv>(async (c, next) => {
+export const pageHeaders = createMiddleware<AppEnv>(async (c, next) => {
   await next()
   for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
 })
