@@ -28,7 +28,7 @@ program
   .addHelpText(
     'after',
     `
-Pages are read one after another. Every counter is exact at the instant at which its page is read.
+Pages are read one after another. Each counter is exact when its page is read.
 
 By day:
 - Counts that are not rolled up yet belong to today.

@@ -106,7 +106,7 @@ it('Setting says next to the field which numbers are valid, and then what was do
   for (const wrong of ['1.5', 'abc', '9007199254740992', '-9007199254740992', '123456789012345678901']) {
     await field.fill(wrong)
     await button('Set …').click()
-    expect(await page.textContent('#change-message'), wrong).toMatch(/^A whole number.* 9,007,199,254,740,991\.$/)
+    expect(await page.textContent('#change-message'), wrong).toMatch(/^Enter a whole number.* 9,007,199,254,740,991\.$/)
   }
   expect(await dialog().isVisible()).toBe(false)
   await field.fill('-9,007,199,254,740,991')
@@ -135,7 +135,7 @@ it('A wrong key is reported next to the field before the dialog opens, with a bu
   expect(await dialog().isVisible()).toBe(false)
   expect(await audit(page)).toEqual([])
   await button('Merge instead …').click()
-  await asked(/count of 3.*has 30 and then 33/s)
+  await asked(/count of 3.*changes from 30 to 33/s)
   await confirm('Cancel')
   expect(await focused()).toBe('other-key')
   await button('Merge …').click()

@@ -85,7 +85,7 @@ function listMessage({ counters, more, ranked, searched }: TypeNumbers['list'], 
       : `Nothing found in this period.${limit}`
   }
   if (!ranked && find === '')
-    return 'Too many counters to rank for this period; these lead all time. A day (UTC), a month (UTC) and all time can be ranked.'
+    return 'Too many counters to rank for this period. These are the all-time leaders. A day (UTC), a month (UTC) and all time can be ranked.'
   if (!ranked) return 'Too many matches to rank. They are listed alphabetically.'
   if (sort !== '' && more && !searched) return 'Only the 1,000 highest counts are sorted.'
   return (page === MAX_PAGES && more ? 'The list ends here. Use the filter to find other keys.' : '') + limit
