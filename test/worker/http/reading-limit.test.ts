@@ -51,14 +51,14 @@ describe('The rate limit of public reading', () => {
     }),
   )
 
-  it.each(['key', 'k%65y'])('takes each hundred keys for a reading, written as %s', (name) =>
+  it.each(['key', 'k%65y'])('counts each hundred keys as one reading, written as %s', (name) =>
     limitedTest(async () => {
       const path = `/v1/counters/page?${Array.from({ length: 250 }, (_, i) => `${name}=${i}`).join('&')}`
       expect(await statuses(3, path)).toEqual([200, 429, 429])
     }),
   )
 
-  it('takes each total on a page for a reading, but not the same one twice', () =>
+  it('counts each total on a page as one reading, but not the same one twice', () =>
     limitedTest(async () => {
       const total = Array(50).fill('of=page*+').join('&')
       expect(await statuses(4, `/v1/shown?of=page+a&${total}`)).toEqual([200, 200, 429, 429])
@@ -88,7 +88,7 @@ describe('The rate limit of public reading', () => {
       expect(await json.json()).toMatchObject({ isError: true, message: 'Too many requests from this network' })
     }))
 
-  it('comes before the database', () =>
+  it('is checked before the database is asked', () =>
     limitedTest(async () => {
       await statuses(5, '/v1/counters/page/a')
       const sent = await db.recording(async () => {
@@ -105,14 +105,14 @@ describe('The rate limit of public reading', () => {
       expect(sent).toEqual([])
     }))
 
-  it('is that of a network: another one reads on', () =>
+  it('applies to one network: another one can still read', () =>
     limitedTest(async () => {
       expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
       network = unusedNetwork()
       expect(await statuses(5, '/v1/counters/page/a')).toEqual(FIVE)
     }))
 
-  it('does not hold for the token or a session, nor count their requests', () =>
+  it('does not apply to the token or a session, nor count their requests', () =>
     limitedTest(async () => {
       const Cookie = await sessionCookie(limited)
       expect(await statuses(8, '/v1/counters/page/a', { Authorization: `Bearer ${TOKEN}` })).toEqual(Array(8).fill(200))
@@ -120,14 +120,14 @@ describe('The rate limit of public reading', () => {
       expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
     }))
 
-  it('holds for a wrong token, and for types that are not public', () =>
+  it('applies to a wrong token, and to types that are not public', () =>
     limitedTest(async () => {
       expect(await statuses(7, '/v1/counters/page/a', { Authorization: 'Bearer wrong' })).toEqual([...FIVE, 429, 429])
       network = unusedNetwork()
       expect(await statuses(7, '/v1/counters/secret/a')).toEqual([...Array(5).fill(401), 429, 429])
     }))
 
-  it('does not hold for this machine, which no visitor of a deployed Worker comes from', () =>
+  it('does not apply to this machine, from which no visitor of a deployed Worker comes', () =>
     limitedTest(async () => {
       for (const address of ['127.0.0.1', '::1']) {
         expect(await statuses(8, '/v1/counters/page/a', { 'CF-Connecting-IP': address })).toEqual(Array(8).fill(200))
@@ -149,7 +149,7 @@ describe('As shipped', () => {
     return new TestWorker(db.url, { COUNTERS, VISITOR_LIMIT, READER_LIMIT, NEW_KEY_LIMIT })
   }
 
-  it('the limits are on: a page of 50 badges shows them all, a loop does not go on', () =>
+  it('the limits are on: a page of 50 badges shows them all, a loop is stopped', () =>
     limitedTest(async () => {
       const on = shipped()
       const address = `${network}::1`

@@ -105,7 +105,7 @@ describe('The chart by key', () => {
     }
   })
 
-  it('shows a rest below zero only if the other keys were corrected by that much', async () => {
+  it('shows a negative remainder only if the other keys were corrected by that much', async () => {
     await worker.add('download', { 'gone.txt': -9 })
     const { units } = await numbersOn(await open('show=keys&period=7d'))
     expect([numbers(units.at(-1)!['Other files']), numbers(units.at(-1)!.Downloads)]).toEqual([-6, -1])
@@ -154,7 +154,7 @@ it('Each choice of the chart is a link, and what has no counts beside it shows t
   expect(await texts(alone, '.card-head [aria-label="Counts in the chart"] [aria-current]')).toEqual(['Total'])
 })
 
-describe('Beside a period', () => {
+describe('Next to a period', () => {
   it('is the average of its whole days, and its best unit by its name', async () => {
     const pace = async (query: string, path?: string) => (await texts(await open(query, path), '#pace'))[0]
     const { units } = await numbersOn(await open('period=30d'))

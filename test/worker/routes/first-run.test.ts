@@ -32,7 +32,7 @@ it('A type of which nothing was counted shows what to do first instead of number
   expect(page).toContain('href="https://counter.test/check?type=page"')
 })
 
-it('Before anything is counted, the page to begin with has the first steps of the first type', async () => {
+it('Before anything is counted, the start page has the first steps of the first type', async () => {
   const on = isolate()
   const open = async () => (await on.fetch('/', { headers: { Cookie: await sessionCookie(on) } })).text()
   const page = await open()

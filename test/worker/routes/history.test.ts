@@ -136,7 +136,7 @@ describe('A query for a history, a ranking or a search', () => {
     }
   })
 
-  it('has a cacheable response if its range is over', async () => {
+  it('is cacheable if its range has ended', async () => {
     const kept = async (query: string) => (await worker.fetch(`${history}?${query}`)).headers.get('Cache-Control')
     expect(await kept('')).toBe('public, no-cache')
     expect(await kept(`to=${new Date(Date.now() + 86_400_000).toISOString()}`)).toBe('public, no-cache')

@@ -56,7 +56,7 @@ async function shownIn(element: string): Promise<number | null> {
   return ((await shown.json()) as (number | null)[])[0]!
 }
 
-describe('What a page offers to share', () => {
+describe('The share panel', () => {
   it.each([
     ['total', '', TOTAL],
     ['total', 'app-', 53],

@@ -60,7 +60,7 @@ async function startOf(page: string) {
 const PENDING = 75
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0)
 
-describe.skipIf(onVitess)('The page to begin with', () => {
+describe.skipIf(onVitess)('The start page', () => {
   beforeEach(bePatient)
   // The site is written in statements that would span shards.
   beforeAll(async () => {

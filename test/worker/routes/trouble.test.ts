@@ -131,7 +131,7 @@ describe('For those who are signed in', () => {
   })
 })
 
-describe('The form to sign in', () => {
+describe('The sign-in form', () => {
   it('says that a session has ended, unless somebody signed out', async () => {
     expect((await open('/?type=invoice')).text).not.toContain('Your session has ended.')
     // Signing in leaves the time zone in the browser, where it outlives the session.
