@@ -52,8 +52,7 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
     if (!PERIODS.includes(period)) wrong([...at, 'simple', 'period'], `must be ${PERIODS.join(' or ')}`)
     if (!(limit >= 1)) wrong([...at, 'simple', 'limit'], 'must be at least 1: otherwise nobody is counted')
     const twin = ratelimits.slice(0, i).find((other) => other.namespace_id === namespace_id)
-    if (twin !== undefined)
-      wrong([...at, 'namespace_id'], `is already used by ${twin.name}: they would share one limit`)
+    if (twin !== undefined) wrong([...at, 'namespace_id'], `is also used by ${twin.name}: they would share one limit`)
   }
 
   const placeOf = (name: string) => producers.findIndex(({ binding }) => binding === name)

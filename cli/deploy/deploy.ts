@@ -67,9 +67,7 @@ async function deploy(): Promise<void> {
   const url = address + (vars?.BASE_PATH ?? '')
   if (token === null) {
     await waitForHealth(url, PASSING)
-    throw new Error(
-      `${url} is up, but its tables were not migrated: set API_TOKEN and run this again, or open the dashboard.`,
-    )
+    throw new Error(`${url} is up, but its tables were not migrated: set API_TOKEN and retry, or use its dashboard.`)
   }
   await waitForHealth(url, ['database_not_ready', ...PASSING])
   const { signal } = interrupted

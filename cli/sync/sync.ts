@@ -123,7 +123,7 @@ async function syncNpm(): Promise<void> {
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== 'idempotency_key_reused') throw error
       console.error(
-        `${name}: npm now reports ${downloads} downloads for ${day}, but an earlier number was already added. It is kept.`,
+        `${name}: an earlier number was added for ${day}, and stays. npm now reports ${downloads} downloads.`,
       )
     }
   }

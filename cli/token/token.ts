@@ -8,9 +8,7 @@ import { commandName } from '../command-name.ts'
 
 program
   .name(commandName('token'))
-  .description(
-    'Creates a named token and prints the line by which the Worker recognizes it. Nothing is stored or sent.',
-  )
+  .description('Creates a named token and prints the line that the Worker needs. Nothing is stored or sent.')
   .argument('<name>', 'a name of your choice: up to 32 letters, digits, "_" and "-"')
   .argument('<scope>', 'count, read or manage; to limit it to types, add them: read:page_view,download')
   .addHelpText(

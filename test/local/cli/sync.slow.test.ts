@@ -207,7 +207,7 @@ describe('npm run sync', () => {
     expect(await npm(0)).toBe(`@acme/app: 0 ${days}`)
     expect(await npm(12)).toBe(`@acme/app: 12 downloads of ${day} added.\n@acme/app: 1 ${days}`)
     expect(await npm(12)).toBe(`@acme/app: 1 ${days}`)
-    expect(await npm(13)).toContain('npm now reports 13 downloads for')
+    expect(await npm(13)).toContain('npm now reports 13 downloads.')
     expect(requests[0]).toBe(`/downloads/range/${day}:${day}/@acme/app`)
     failures = [(_, response) => response.writeHead(404).end('{"error":"package app not found"}')]
     const unknown = await sync('npm', 'app', '--day', day)

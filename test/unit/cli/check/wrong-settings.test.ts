@@ -120,7 +120,7 @@ queue = "dead"
       'a namespace twice',
       LIMIT('VISITOR_LIMIT', 'namespace_id = "1"') + LIMIT('READER_LIMIT', 'namespace_id = "1"'),
       8,
-      /namespace_id is already used by VISITOR_LIMIT/,
+      /namespace_id is also used by VISITOR_LIMIT/,
     ],
     ['a queue without a consumer', QUEUES, 5, /queues\.producers\.0\.queue has no \[\[queues\.consumers/],
     [
