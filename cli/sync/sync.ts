@@ -122,9 +122,7 @@ async function syncNpm(): Promise<void> {
       if (!repeated || retries > 0) console.log(`${name}: ${downloads} downloads of ${day} added.`)
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== 'idempotency_key_reused') throw error
-      console.error(
-        `${name}: an earlier number was added for ${day}, and stays. npm now reports ${downloads} downloads.`,
-      )
+      console.error(`${name}: kept the number added earlier for ${day}. npm now reports ${downloads} downloads.`)
     }
   }
   console.log(`${name}: ${counted.length} days from ${days.join(' to ')} have downloads, and all of them are added.`)
