@@ -2,7 +2,7 @@
 export const HIT_REASONS = {
   type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
   readings: {
-    cause: 'The type takes readings only.',
+    cause: 'The type accepts readings only.',
     advice: 'Count in another type, or remove readings from the type.',
   },
   origin: {
@@ -15,7 +15,7 @@ export const HIT_REASONS = {
     advice: 'Count this browser again in the dashboard’s menu, or remove the network from EXCLUDE.networks.',
   },
   automated: {
-    cause: 'A program drives the browser.',
+    cause: 'A program controls the browser.',
     advice: 'Open the page yourself, or set count_automated for the type.',
   },
   prefetch: {
@@ -27,7 +27,7 @@ export const HIT_REASONS = {
     advice: 'Use another browser, or remove respect_do_not_track.',
   },
   bot: {
-    cause: 'The user agent is a bot’s.',
+    cause: 'The user agent belongs to a bot.',
     advice: 'Use a browser. To count bots, set count_bots or bots for the type.',
   },
   rate: { cause: 'The network exceeds the rate limit.', advice: 'Wait a minute, or raise the limit of VISITOR_LIMIT.' },
@@ -36,12 +36,12 @@ export const HIT_REASONS = {
     advice: 'Check the type’s new_keys. If a limit was reached, try again in a minute.',
   },
   duplicate: {
-    cause: 'The visitor has already counted in this window.',
+    cause: 'The visitor was already counted in this window.',
     advice: 'Nothing to do: the visitor counts again after dedupe_seconds.',
   },
   head: { cause: 'It was a HEAD request.', advice: 'Send a GET request.' },
   range: {
-    cause: 'The request asked for a later part of a download, or for its first byte.',
+    cause: 'The request asked for a later part of the file, or only for its first byte.',
     advice: 'Nothing to do: the request for the file, or for its first part, counts.',
   },
   embedded: {

@@ -14,7 +14,7 @@ it('The page /check says what a hit of this browser would do, without sending on
   onTestFinished(() => automated.close())
   for (const [of, says] of [
     [browser, ['Yes, it counts.']],
-    [automated, [expect.any(String), 'A program drives the browser.', expect.any(String)]],
+    [automated, [expect.any(String), 'A program controls the browser.', expect.any(String)]],
   ] as const) {
     const context = await of.newContext()
     const provokes = await watch(context, counter)

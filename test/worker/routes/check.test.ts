@@ -82,7 +82,7 @@ describe('A check', () => {
     ['prefetch', 'page', `${SITE}/`, { 'Sec-Purpose': 'prefetch;prerender' }, /prefetches/],
     ['dnt', 'shy', `${SITE}/`, { DNT: '1' }, /respect_do_not_track/],
     ['dnt', 'shy', `${SITE}/`, { 'Sec-GPC': '1' }, /Global Privacy Control/],
-    ['bot', 'page', `${SITE}/`, GOOGLE, /bot’s/],
+    ['bot', 'page', `${SITE}/`, GOOGLE, /belongs to a bot/],
     ['key', 'blog', `${SITE}/about`, {}, /new_keys.* The key is \/about\.$/],
     ['key', 'old', `${SITE}/caf%C3%A9`, {}, /The key is \/café\.$/],
     ['key', 'none', `${SITE}/`, {}, /The key is \/\.$/],
