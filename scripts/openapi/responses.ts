@@ -45,7 +45,7 @@ function answerOf(
   schemas: Schemas,
   { file, tellsHit, idempotency = 'count' }: DocumentedOperation,
   isRevalidated: boolean,
-  { description, schema, contentType, headers = [] }: Answer,
+  { description, schema, contentType, csv, headers = [] }: Answer,
   examples: NamedExamples,
 ): JsonSchema {
   const type = contentType ?? (schema && 'application/json')
@@ -66,6 +66,7 @@ function answerOf(
           schema: schema ? schemas.of(schema, 'output') : { type: 'string' },
           ...(values.length > 0 && { examples: Object.fromEntries(values) }),
         },
+        ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
       },
     }),
   }

@@ -44,7 +44,7 @@ export function endpoint<C extends () => Operation>(
       await (ofSomeTypes ? authorize : authorizeForAll)(c, access)
     }
     const answer = await handler(c, await partsOf(c))
-    return answer instanceof Response ? answer : jsonAnswer(c, answer, 'no-store')
+    return answer instanceof Response ? answer : jsonAnswer(c, answer)
   }
   return (app: HonoApp) => add(app, route, tellsHit ? [tellHit, answered] : [answered])
 }
@@ -58,7 +58,7 @@ export function publicReading<C extends () => Operation & { access: 'read-unless
   read: (
     c: Context<AppEnv>,
     parts: Parts<ReturnType<C>> & { type: CounterType },
-  ) => Promise<{ answer: Data<ReturnType<C>>; maxAge: number | null }>,
+  ) => Promise<{ answer: Data<ReturnType<C>> | Response; maxAge: number | null }>,
 ) {
   const partsOf = partsReader<ReturnType<C>>(route)
   const handler = async (c: Context<AppEnv>) => {
@@ -66,7 +66,9 @@ export function publicReading<C extends () => Operation & { access: 'read-unless
     const parts = (await partsOf(c)) as Parts<ReturnType<C>> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
-    return jsonAnswer(c, answer, `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`)
+    const response = answer instanceof Response ? answer : jsonAnswer(c, answer)
+    response.headers.set('Cache-Control', `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`)
+    return response
   }
   return (app: HonoApp) => {
     app.on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
@@ -74,8 +76,8 @@ export function publicReading<C extends () => Operation & { access: 'read-unless
   }
 }
 
-function jsonAnswer(c: Context<AppEnv>, answer: unknown, cacheControl: string): Response {
-  return c.body(toJson(answer), 200, { 'Content-Type': 'application/json', 'Cache-Control': cacheControl })
+function jsonAnswer(c: Context<AppEnv>, answer: unknown): Response {
+  return c.body(toJson(answer), 200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
 }
 
 function honoPath(path: string): string {

@@ -21,6 +21,8 @@ export interface Answer {
   schema?: v.GenericSchema
   /** Default: application/json if there is a schema, else the response has no body. */
   contentType?: string
+  /** Whether a parameter asks for CSV instead. */
+  csv?: true
   headers?: readonly HeaderName[]
 }
 
@@ -108,6 +110,9 @@ export function namedObject<const Entries extends v.ObjectEntries>(id: string, e
 export const ok = <const Entries extends v.ObjectEntries>(description: string, id: string, entries: Entries) => ({
   200: { description, schema: namedObject(id, entries) },
 })
+
+/** The same answer, which a parameter asks for as CSV. */
+export const withCsv = <A extends Answer>(answers: { 200: A }) => ({ 200: { ...answers[200], csv: true as const } })
 
 export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
 

@@ -8,13 +8,14 @@ import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { endpoint, publicReading } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
-import { count, DATABASE, described, instant, ok, operation, route } from '../openapi/contract.ts'
+import { count, DATABASE, described, instant, ok, operation, route, withCsv } from '../openapi/contract.ts'
 import * as fields from '../openapi/fields.ts'
 import { InvalidInput } from '../schemas.ts'
 import type { ParametersOf } from '../service/check-input.ts'
 import { countersOfKeys } from '../service/named-counters.ts'
 import { MAX_TOP, readTop } from '../service/ranking.ts'
 import { consistencyFields, readKept } from '../service/read.ts'
+import { agesCsv } from '../views/csv-files.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
@@ -98,24 +99,29 @@ function askedPeriod({ period, date, from, to }: ParametersOf<typeof topCounters
 }
 
 const compareRoute = route('get', '/v1/compare/{type}', 'read-unless-public', {
-  query: () => ({ key: fields.keys(MAX_COMPARED) }),
+  query: () => ({ key: fields.keys(MAX_COMPARED), format: v.optional(fields.choice(['json', 'csv']), 'json') }),
 })
 
 export const compareCountersContract = () =>
   operation(compareRoute, 'Reading', 'compare', {
     summary: 'Compare counters by age',
     description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases can be compared at the same age. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
-    answers: ok('The counters, in the order of the keys.', 'Comparison', {
-      type: v.string(),
-      counters: v.array(
-        v.strictObject({
-          key: v.string(),
-          first: described(v.nullable(v.pipe(v.string(), v.isoDate())), 'The first day; null if nothing was counted.'),
-          counts: described(v.array(count), 'The counts of the first day, the second day, and so on.'),
-        }),
-      ),
-      ...fields.answeredConsistency('rolled'),
-    }),
+    answers: withCsv(
+      ok('The counters, in the order of the keys. As CSV, a column for each.', 'Comparison', {
+        type: v.string(),
+        counters: v.array(
+          v.strictObject({
+            key: v.string(),
+            first: described(
+              v.nullable(v.pipe(v.string(), v.isoDate())),
+              'The first day; null if nothing was counted.',
+            ),
+            counts: described(v.array(count), 'The counts of the first day, the second day, and so on.'),
+          }),
+        ),
+        ...fields.answeredConsistency('rolled'),
+      }),
+    ),
     problems: DATABASE,
   })
 
@@ -131,7 +137,8 @@ export const compare = publicReading<typeof compareCountersContract>(
       first: byAge && dayText(byAge.first),
       counts: byAge?.counts ?? [],
     }))
-    return { answer: { type: type.name, counters, ...consistencyFields('rolled', asOf) }, maxAge: MAX_AGE }
+    const answer = { type: type.name, counters, ...consistencyFields('rolled', asOf) }
+    return { answer: query.format === 'csv' ? agesCsv(c, [type.name], counters) : answer, maxAge: MAX_AGE }
   },
 )
 

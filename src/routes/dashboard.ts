@@ -67,8 +67,8 @@ export function dashboard(app: HonoApp): void {
     }
     const type = viewer.types.find(({ name }) => name === wanted)
     if (type === undefined) return unknownType(c, viewer, wanted)
-    if (csv === 'chart') return file(c, chartCsv([type.name], (await typeNumbers(source, type, viewer.types)).chart))
-    if (csv === 'list') return file(c, listCsv(type, view.find, await typeNumbers(source, type, viewer.types)))
+    if (csv === 'chart') return chartCsv(c, [type.name], (await typeNumbers(source, type, viewer.types)).chart)
+    if (csv === 'list') return listCsv(c, type, view.find, await typeNumbers(source, type, viewer.types))
     return pageOfNumbers(c, viewer, { title: type.title, type }, async () => {
       const numbers = await typeNumbers(source, type, viewer.types)
       return { main: overviewMain(first(type), view, numbers), asOf: numbers.asOf }
@@ -87,7 +87,7 @@ export function dashboard(app: HonoApp): void {
     if (type === undefined) return unknownType(c, viewer, wanted)
     const { view, csv, ...source } = sourceOf(c)
     const read = () => counterNumbers(source, { type, key, types: viewer.types })
-    if (csv === 'chart') return file(c, chartCsv([type.name, key], (await read()).chart))
+    if (csv === 'chart') return chartCsv(c, [type.name, key], (await read()).chart)
     return pageOfNumbers(c, viewer, { title: visibleKey(key), type }, async () => {
       const numbers = await read()
       return { main: counterMain(viewer, type, key, view, numbers), asOf: numbers.asOf }
@@ -146,14 +146,6 @@ function zoneOf(name = ''): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function file(c: Context<AppEnv>, { name, text }: ReturnType<typeof chartCsv>): Response {
-  return c.body(text, 200, {
-    'Cache-Control': 'no-store',
-    'Content-Type': 'text/csv; charset=utf-8',
-    'Content-Disposition': `attachment; filename="${name}"`,
-  })
 }
 
 function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {

@@ -25,8 +25,8 @@ interface Chart {
   show?: View['show']
 }
 
-// Parts of the height in per cent: the space above the highest grid line, and that of the axis with its labels.
-const [TOP, BOTTOM] = [4, 12.5]
+// Per cents of the height: of the highest grid line, and of the lowest one, below which the axis has its labels.
+const [TOP, FLOOR] = [4, 87.5]
 /** How much of its place a bar fills, and of few bars each. */
 const [BAR_PART, PART_OF_FEW] = [0.75, 0.05]
 const INNER_PART = 0.6
@@ -57,10 +57,9 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
   )
   const lines = gridLines(Math.min(...values, 0), Math.max(...values, 0))
   const y = placeOf(lines)
-  const [zero, floor] = [y(0), y(lines[0]!)]
+  const zero = y(0)
   const part = Math.min(BAR_PART, PART_OF_FEW * points.length)
   const all = (draw: (point: Point, index: number) => string) => points.map(draw).join('')
-  // A unit is 1 wide, and the whole 100 high.
   const bar = (value: number | null, index: number, part: number, from = 0) =>
     value === null || value === from
       ? ''
@@ -68,7 +67,7 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
   const paths = {
     weekends: all(({ start }, index) => {
       const isShaded = by === 'day' && points.length <= MAX_DAYS_IN_WEEKS && weekdayOf(start) % 6 === 0
-      return isShaded ? `M${index} ${TOP}h1V${floor}h-1z` : ''
+      return isShaded ? `M${index} ${TOP}h1V${FLOOR}h-1z` : ''
     }),
     bars: all((point, index) => (index === running || show === 'keys' ? '' : bar(main(point), index, part))),
     inside: all((point, index) => (show === 'both' ? bar(numberOf(point.also), index, part * INNER_PART) : '')),
@@ -96,9 +95,7 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
       html`<text${isWide ? html` class="wide"` : ''} x="${percent(index + 0.5)}" y="100%" dy="-5" text-anchor="middle">${text}</text>`,
   )
   return html`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0h2.5v6H0z"/></pattern>
-<rect class="band" y="${TOP}%" width="0" height="${hundredths(floor - TOP)}%"/>
-${gridOf(lines)}
-<svg width="100%" height="100%" viewBox="0 0 ${points.length} 100" preserveAspectRatio="none">${drawn}</svg>
+${plot(lines, points.length, drawn)}
 ${current}
 ${labels}`
 }
@@ -114,24 +111,26 @@ export function drawAges(ages: readonly (readonly bigint[])[]): Html {
     return html`<path class="line" stroke="${PART_COLORS[nth]}" d="M${points.join('L')}h.01"/>`
   })
   const labels = [0, 0.25, 0.5, 0.75].map((part) => Math.floor(part * days))
-  return html`<rect class="band" y="${TOP}%" width="0" height="${100 - TOP - BOTTOM}%"/>
-${gridOf(lines)}
-<svg width="100%" height="100%" viewBox="0 0 ${days} 100" preserveAspectRatio="none">${drawn}</svg>
+  return html`${plot(lines, days, drawn)}
 ${labels.map((day) => html`<text x="${hundredths(((day + 0.5) / days) * 100)}%" y="100%" dy="-5">Day ${day + 1}</text>`)}`
 }
 
 /** Finds the place of a value between the lowest and the highest line, in per cent of the height. */
 function placeOf(lines: readonly number[]): (value: number) => number {
   const [least, most] = [lines[0]!, lines.at(-1)!]
-  return (value) => hundredths(TOP + ((most - value) / (most - least)) * (100 - TOP - BOTTOM))
+  return (value) => hundredths(TOP + ((most - value) / (most - least)) * (FLOOR - TOP))
 }
 
-function gridOf(lines: readonly number[]): Html[] {
+/** Grid lines with their values, and a drawing in which a unit is 1 wide, and the whole 100 high. */
+function plot(lines: readonly number[], units: number, drawn: readonly (Html | string)[]): Html {
   const y = placeOf(lines)
-  return lines.map(
+  const grid = lines.map(
     (line) => html`<line class="grid" x2="100%" y1="${y(line)}%" y2="${y(line)}%"/>
 <text x="-8" y="${y(line)}%" dy="4" text-anchor="end">${showShort(line)}</text>`,
   )
+  return html`<rect class="band" y="${TOP}%" width="0" height="${FLOOR - TOP}%"/>
+${grid}
+<svg width="100%" height="100%" viewBox="0 0 ${units} 100" preserveAspectRatio="none">${drawn}</svg>`
 }
 
 /** Each unit with what was counted from the first one on. */

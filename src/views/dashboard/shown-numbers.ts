@@ -51,11 +51,9 @@ export function choices(
   return html`<nav class="choice" aria-label="${label}">${links}</nav>`
 }
 
-type ShownChange = Change & { until?: string | null; isNew?: boolean }
-
 /** A change in words and in its color; both numbers are its title. Nothing in it needs to be escaped. @param more follows the words */
-export function growth({ until, isNew, ...change }: ShownChange, more = '') {
-  const { compared, before } = change
+export function growth(change: Change & { until?: string | null; isNew?: boolean }, more = '') {
+  const { compared, before, until, isNew } = change
   if (compared === null || before === null) return raw('<span class="growth"></span>')
   const text = isNew ? 'new' : showGrowth(change) || (compared > before ? `from ${showCount(before)}` : '')
   const end = until && (clockOf(until) === '00:00' ? 'the end of yesterday' : clockOf(until))
@@ -98,23 +96,16 @@ ${legend(shown)}
 ${view.period === 'all' ? adjustedNote(numbers) : ''}
 ${hasChoices ? chartMenu(shown) : ''}
 <details id="table"><summary>Table</summary>
-<div class="scroll" id="table-rows" tabindex="0" role="region" aria-label="Numbers of the chart">${ages ? ageTable(ages) : table(shown)}</div>
+<div class="scroll" id="table-rows" tabindex="0" role="region" aria-label="Numbers of the chart">${ages ? ageTable(shown, units) : table(shown)}</div>
 </details>
 ${more}
 </section>`
 }
 
 /** What the chart shows: what was asked for, unless the page does not have it. */
-function shownCounts({ also, view: { show }, numbers: { chart } }: Shown): View['show'] {
-  const has =
-    show === 'keys'
-      ? chart.keys
-      : show === 'age'
-        ? chart.ages
-        : show === 'also' || show === 'both'
-          ? also && chart.also
-          : true
-  return has ? show : ''
+function shownCounts({ view: { show }, numbers: { chart } }: Shown): View['show'] {
+  const { keys, ages: age, also } = chart
+  return { '': chart, cumulative: chart, keys, age, also, both: also }[show] ? show : ''
 }
 
 /** The average of the whole days, and the best unit: "63 a day · best 179 on Sat 19 Sep". */
@@ -208,37 +199,35 @@ function legend(shown: Shown): Html | '' {
   const entries =
     show === 'both'
       ? [entry(type.unit, 'bars'), entry(also!.unit, 'inside')]
-      : keysOf(shown).map((key, nth) => entry(partName(type, key), '', PART_COLORS[nth]))
+      : partNames(shown).map((name, nth) => entry(name, '', PART_COLORS[nth]))
   return entries.length === 0 ? '' : html`<ul class="row legend">${entries}</ul>`
 }
 
 /** The keys that the chart shows apart. */
-function keysOf(shown: Shown): (string | null)[] {
-  const { keys = [], ages = [] } = shown.numbers.chart
-  const show = shownCounts(shown)
-  return show === 'keys' ? keys : show === 'age' ? ages.map(({ key }) => key) : []
+function partNames({ type, numbers: { chart } }: Shown): Html[] {
+  const { ages = [], keys = ages.map(({ key }) => key) } = chart
+  return keys.map((key) => html`${key === null ? `Other ${type.keys}` : keyText(key)}`)
 }
 
-/** What each key had counted up to a day of its age, as plain strings, like `table`. */
-function ageTable(ages: NonNullable<TypeNumbers['chart']['ages']>): Html {
-  const names = ages.map(({ key }) => String(keyText(key)))
-  const rows = Array.from({ length: Math.max(...ages.map(({ counts }) => counts.length)) }, (_, day) => {
-    const text = (count: bigint | undefined) => (count === undefined ? '–' : `<b>${showCount(count)}</b>`)
-    const cells = ages.map(
-      ({ counts }, nth) =>
-        `<td class="number part-of">${text(counts[day])}<span class="unit"> ${names[nth]}</span></td>`,
-    )
-    return `<tr><th scope="row">Day ${day + 1}</th>${cells.join('')}</tr>\n`
-  })
-  return html`<table>
-<thead><tr><th scope="col">Day</th>${raw(names.map((name) => `<th scope="col" class="number">${name}</th>`).join(''))}</tr></thead>
+/** A row of the table. Its strings are HTML: there may be a thousand rows, and templates within templates take ten times as long. */
+const rowOf = (name: string, cells: readonly string[]) => `<tr><th scope="row">${name}</th>${cells.join('')}</tr>\n`
+
+const partCell = (count: bigint | undefined, name: Html) =>
+  `<td class="number part-of">${count === undefined ? '–' : `<b>${showCount(count)}</b>`}<span class="unit"> ${name}</span></td>`
+
+const tableOf = ([first, ...columns]: readonly (Html | string)[], rows: readonly string[]) => html`<table>
+<thead><tr><th scope="col">${first}</th>${columns.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
 <tbody>
 ${raw(rows.join(''))}</tbody></table>`
-}
 
-/** A key that a chart shows apart; `null`: all others. */
-function partName(type: CounterType, key: string | null): Html | string {
-  return key === null ? `Other ${type.keys}` : keyText(key)
+/** What each key had counted up to a day of its age. */
+function ageTable(shown: Shown, days: number): Html {
+  const names = partNames(shown)
+  const rows = Array.from({ length: days }, (_, day) => {
+    const cells = shown.numbers.chart.ages!.map(({ counts }, nth) => partCell(counts[day], names[nth]!))
+    return rowOf(`Day ${day + 1}`, cells)
+  })
+  return tableOf(['Day', ...names], rows)
 }
 
 /** Why the chart of all time does not add up to the total. */
@@ -260,29 +249,23 @@ function against({ first, last, beforeFirst }: TypeNumbers['chart']): string {
   return `against ${days} ${weeks === 1 ? 'a week' : `${weeks} weeks`} earlier`
 }
 
-/**
- * The units of the chart with their counts, from which the script makes its tip. There may be a thousand rows: they are plain strings,
- * because templates within templates take ten times as long.
- */
+/** The units of the chart with their counts, from which the script makes its tip. */
 function table(shown: Shown): Html {
   const { type, also, numbers, hasChoices } = shown
   const { chart, asOf } = numbers
   const show = shownCounts(shown)
   const units = unitsOf(numbers.chart)
-  const names = keysOf(shown).map((key) => partName(type, key))
+  const names = partNames(shown)
   const sums = cumulated(chart.points)
-  if (show === 'cumulative') names.push('Cumulative')
-  const head = (name: Html | string) => html`<th scope="col" class="number">${name}</th>`
+  if (show === 'cumulative') names.push(html`Cumulative`)
   const hasBefore = units.some(({ change: { before } }) => before !== null)
   const [unit, unitBeside] = [escaped(type), numbers.also && escaped(also!)]
   const cell = (count: bigint | null | undefined, of: Unit) =>
     `<td class="number">${count == null ? '–' : withUnitOf(count, of)}</td>`
   const address = addressOf(shown, ofPeriod('custom'))
   const linked = String(html`${address}${address.includes('?') ? '&' : '?'}`)
-  const texts = names.map((name) => String(html`<span class="unit"> ${name}</span>`))
   const rows = units.map(({ point, days, isRunning, change, daysBefore }, index) => {
     const { start, count, also: second, parts = [sums[index]!.count!] } = point
-    const more = texts.map((text, nth) => `<td class="number part-of"><b>${showCount(parts[nth]!)}</b>${text}</td>`)
     const name = showUnit(chart.by, days, start, asOf)
     const link = `<a href="${linked}from=${days[0]}&amp;to=${days[1]}">${name}</a>`
     const when = whenText(chart.by, daysBefore, daysBefore[0] + start.slice(10), asOf)
@@ -290,12 +273,15 @@ function table(shown: Shown): Html {
       change.before === null
         ? '–'
         : `${showCount(change.before)}<span class="unit"> ${when}${isRunning ? ' up to the same hour' : ''}</span>`
-    return `<tr><th scope="row">${hasChoices && chart.by !== 'hour' ? link : name}${isRunning ? ', so far' : ''}</th>${cell(count, unit)}${more.join('')}${unitBeside ? cell(second, unitBeside) : ''}${hasBefore ? `<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : ''}</tr>\n`
+    return rowOf((hasChoices && chart.by !== 'hour' ? link : name) + (isRunning ? ', so far' : ''), [
+      cell(count, unit),
+      ...names.map((name, nth) => partCell(parts[nth], name)),
+      unitBeside ? cell(second, unitBeside) : '',
+      hasBefore ? `<td class="number before">${before}</td><td class="number">${growth(change)}</td>` : '',
+    ])
   })
-  return html`<table>
-<thead><tr><th scope="col">${capitalized(chart.by)}</th>${head(capitalized(type.unit))}${names.map(head)}${numbers.also ? head(capitalized(also!.unit)) : ''}${hasBefore ? html`${head('Previous')}${head('Change')}` : ''}</tr></thead>
-<tbody>
-${raw(rows.join(''))}</tbody></table>`
+  const beside = [...(numbers.also ? [capitalized(also!.unit)] : []), ...(hasBefore ? ['Previous', 'Change'] : [])]
+  return tableOf([capitalized(chart.by), capitalized(type.unit), ...names, ...beside], rows)
 }
 
 const escaped = ({ unit, unitOne }: Unit): Unit => ({

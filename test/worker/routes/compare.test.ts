@@ -37,6 +37,29 @@ describe('Counters by age', () => {
     })
   })
 
+  it('are CSV with a column for each key, if asked for', async () => {
+    const worker = new TestWorker(db.url, { COUNTERS })
+    stopClock()
+    vi.setSystemTime('2026-11-20T10:00:00Z')
+    const counters = [
+      { key: '=a, "b"', day: '2026-11-19', count: 9 },
+      { key: '=a, "b"', day: '2026-11-20', count: 1 },
+      { key: 'c', day: '2026-11-20', count: 2 },
+    ].map((row) => ({ type: 'release', ...row }))
+    await worker.bringAll(counters)
+    const query = new URLSearchParams([...['never', 'c', '=a, "b"'].map((key) => ['key', key]), ['format', 'csv']])
+    const response = await worker.fetch(`/v1/compare/release?${query}`)
+    const header = (name: string) => response.headers.get(name)
+    expect([response.status, header('Content-Type'), header('Cache-Control'), header('Content-Disposition')]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      'public, max-age=30',
+      'attachment; filename="release-by-age.csv"',
+    ])
+    expect(await response.text()).toBe('"day","never","c","\'=a, ""b"""\r\n1,,2,9\r\n2,,,1\r\n')
+    expect((await worker.fetch('/v1/compare/release?key=a&format=xml')).status).toBe(422)
+  })
+
   it('have a year at most, with the days that readings booked', async () => {
     const worker = new TestWorker(db.url, { COUNTERS })
     stopClock()
