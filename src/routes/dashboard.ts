@@ -22,9 +22,9 @@ import { answerTo } from '../http/problem-response.ts'
 import { publicPath } from '../http/url.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
 import { viewOf } from '../periods.ts'
-import { counterNumbers, typeNumbers } from '../service/page-numbers.ts'
+import { type CounterNumbers, counterNumbers, type TypeNumbers, typeNumbers } from '../service/page-numbers.ts'
 import { Problem } from '../service/problem.ts'
-import { startNumbers } from '../service/start-numbers.ts'
+import { type StartNumbers, startNumbers } from '../service/start-numbers.ts'
 import { includes, type Token } from '../tokens.ts'
 import { chartCsv, listCsv } from '../views/csv-files.ts'
 import { counterMain } from '../views/dashboard/counter.ts'
@@ -37,8 +37,7 @@ import { visibleKey } from '../visible-key.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
-/** The most rows of a file. */
-const MAX_SAVED = 1_000
+const MAX_SAVED_ROWS = 1_000
 
 /** Pages of the dashboard, without the base path. `next` must be one, so that signing in cannot lead to another site. */
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
@@ -60,19 +59,17 @@ export function dashboard(app: HonoApp): void {
     const first = (type: CounterType) => ({ viewer, type, origin, refused: refusedHit(c.get('isolate'), type) })
     const wanted = c.req.query('type')
     if (wanted === undefined) {
-      return pageOfNumbers(c, viewer, { title: 'Today', type: null }, async () => {
-        const numbers = await startNumbers(source.caller, source.asked.tz, source.now, viewer.types)
-        return { main: startMain(viewer, numbers, (type) => firstRun(first(type))), asOf: numbers.asOf }
-      })
+      const read = () => startNumbers(source.caller, source.asked.tz, source.now, viewer.types)
+      const draw = (numbers: StartNumbers) => startMain(viewer, numbers, (type) => firstRun(first(type)))
+      return pageOfNumbers(c, viewer, { title: 'Today', type: null }, read, draw)
     }
     const type = viewer.types.find(({ name }) => name === wanted)
     if (type === undefined) return unknownType(c, viewer, wanted)
-    if (csv === 'chart') return chartCsv(c, [type.name], (await typeNumbers(source, type, viewer.types)).chart)
-    if (csv === 'list') return listCsv(c, type, view.find, await typeNumbers(source, type, viewer.types))
-    return pageOfNumbers(c, viewer, { title: type.title, type }, async () => {
-      const numbers = await typeNumbers(source, type, viewer.types)
-      return { main: overviewMain(first(type), view, numbers), asOf: numbers.asOf }
-    })
+    const read = () => typeNumbers(source, type, viewer.types)
+    if (csv === 'chart') return chartCsv(c, [type.name], (await read()).chart)
+    if (csv === 'list') return listCsv(c, type, view.find, await read())
+    const draw = (numbers: TypeNumbers) => overviewMain(first(type), view, numbers)
+    return pageOfNumbers(c, viewer, { title: type.title, type }, read, draw)
   })
 
   // The key is in the query, because a path cannot contain every key.
@@ -88,10 +85,8 @@ export function dashboard(app: HonoApp): void {
     const { view, csv, ...source } = sourceOf(c)
     const read = () => counterNumbers(source, { type, key, types: viewer.types })
     if (csv === 'chart') return chartCsv(c, [type.name, key], (await read()).chart)
-    return pageOfNumbers(c, viewer, { title: visibleKey(key), type }, async () => {
-      const numbers = await read()
-      return { main: counterMain(viewer, type, key, view, numbers), asOf: numbers.asOf }
-    })
+    const draw = (numbers: CounterNumbers) => counterMain(viewer, type, key, view, numbers)
+    return pageOfNumbers(c, viewer, { title: visibleKey(key), type }, read, draw)
   })
 
   app.get('/login', (c) => c.redirect(publicPath(c, '/'), 302))
@@ -136,7 +131,11 @@ function sourceOf(c: Context<AppEnv>) {
   const tz = zoneOf(c.req.query('tz')) ?? zoneOf(visitorZone(c)) ?? 'UTC'
   if (c.req.query('tz') !== undefined) keepVisitorZone(c, tz)
   const [skip, rows] =
-    csv === 'list' ? [0, MAX_SAVED] : view.page === 0 ? [0, FIRST_ROWS] : [(view.page - 1) * ROWS_OF_PAGE, ROWS_OF_PAGE]
+    csv === 'list'
+      ? [0, MAX_SAVED_ROWS]
+      : view.page === 0
+        ? [0, FIRST_ROWS]
+        : [(view.page - 1) * ROWS_OF_PAGE, ROWS_OF_PAGE]
   return { caller: callerOf(c), asked: { ...view, tz, skip, rows }, now: new Date(), isPublic: false, view, csv }
 }
 
@@ -161,7 +160,6 @@ function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {
   return `A hit${hit.origin === null ? '' : ` from ${hit.origin}`} was not counted. ${cause} ${advice}`
 }
 
-/** A form of one of our own pages, and the page to show next. */
 async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; next: string }> {
   checkOwnPage(c)
   const form = new URLSearchParams(await readText(c, MAX_FORM_BYTES))

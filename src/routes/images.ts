@@ -36,14 +36,9 @@ export function answersOf(
   image: Omit<Answer, 'description'>,
   wrong: (status: number) => Omit<Answer, 'description'>,
 ) {
-  const refusals = Object.entries(WRONG).map(([status, description]): [string, Answer] => [
-    status,
-    { description, ...wrong(Number(status)) },
-  ])
-  return {
-    answers: { 200: { description, ...image }, ...Object.fromEntries(refusals) },
-    revalidated: true,
-  } as const
+  const refused = (status: keyof typeof WRONG) => ({ description: WRONG[status], ...wrong(status) })
+  const refusals = { 400: refused(400), 404: refused(404), 422: refused(422), 429: refused(429), 503: refused(503) }
+  return { answers: { 200: { description, ...image }, ...refusals }, revalidated: true } as const
 }
 
 export function svgAnswers(description: string) {

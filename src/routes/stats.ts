@@ -12,15 +12,17 @@ import { readQuery } from '../http/url.ts'
 import * as fields from '../openapi/fields.ts'
 import { PERIOD_NAMES, viewOf } from '../periods.ts'
 import { InvalidInput } from '../schemas.ts'
+import type { Caller } from '../service/caller.ts'
 import type { AskedNumbers } from '../service/list-numbers.ts'
 import { typeNumbers } from '../service/page-numbers.ts'
+import { readForAll } from '../service/read.ts'
 import { noPublicPage } from '../views/dashboard/plain-pages.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { page, pageHeaders, siteOf, viewerOf } from '../views/frame.ts'
 import { weeklyFeedOf } from './weekly-feed.ts'
 
-/** Seconds for which a page may be cached, here too. */
-const MAX_AGE = 30
+/** Milliseconds for which a page may be cached, here too. */
+const KEPT_MS = 30_000
 const ROWS = 20
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
@@ -45,28 +47,21 @@ export function stats(app: HonoApp): void {
     const { period, tz } = readQuery(c.req.url, publicQuery, true)
     const view = { ...viewOf(''), period }
     const asked = { ...view, tz: publicTimeZone(tz), skip: 0, rows: ROWS }
-    const { value: numbers, askedAt } = await keptNumbers(c, type, asked)
-    const left = Math.max(0, MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
+    const caller = callerOf(c)
+    const read = () => readNumbers(caller, type, publicTypes(c), asked)
+    const { value: numbers, maxAge } = await readForAll(caller, ['page', type.name, period, asked.tz], KEPT_MS, read)
     const shown = publicPage({ ...siteOf(c), type, all: publicTypes(c), view, numbers })
-    return page(c, shown, 200, { 'Cache-Control': `public, max-age=${left}` })
+    return page(c, shown, 200, { 'Cache-Control': `public, max-age=${maxAge}` })
   })
 }
 
-function keptNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
-  const read = async () => {
-    const now = new Date()
-    const source = { caller: callerOf(c), asked, now, isPublic: true }
-    const [numbers, { verification }] = await Promise.all([
-      typeNumbers(source, type, publicTypes(c)),
-      readRuns(source.caller.db),
-    ])
-    return { ...numbers, checked: checkedText(verification.agreedAt, now, knownTimeZone(numbers.timeZone)) }
-  }
-  return c.get('isolate').kept.answer(['page', type.name, asked.period, asked.tz], {
-    keptMs: MAX_AGE * 1_000,
-    read,
-    waitUntil: (work) => c.executionCtx.waitUntil(work),
-  })
+async function readNumbers(caller: Caller, type: CounterType, types: readonly CounterType[], asked: AskedNumbers) {
+  const now = new Date()
+  const [numbers, { verification }] = await Promise.all([
+    typeNumbers({ caller, asked, now, isPublic: true }, type, types),
+    readRuns(caller.db),
+  ])
+  return { ...numbers, checked: checkedText(verification.agreedAt, now, knownTimeZone(numbers.timeZone)) }
 }
 
 /** What may be said of the last check of all sums; `null`: nothing, if it was before yesterday. */

@@ -37,7 +37,7 @@ export async function readKept<Value>(caller: Caller, question: Question | null,
   return readForAll(caller, question, KEPT_MS, read)
 }
 
-/** The same for all callers, with a token or without. */
+/** The same for all callers, with a token or without. `maxAge`: the seconds for which the answer is still kept */
 export async function readForAll<Value>(
   { isolate, waitUntil }: Caller,
   question: Question,
@@ -45,7 +45,8 @@ export async function readForAll<Value>(
   read: () => Promise<Value>,
 ) {
   const { value, askedAt, isKept } = await isolate.kept.answer(question, { keptMs, read, waitUntil })
-  return { value, asOf: isKept ? new Date(askedAt).toISOString() : null }
+  const maxAge = Math.max(0, Math.ceil((askedAt + keptMs - Date.now()) / 1_000))
+  return { value, asOf: isKept ? new Date(askedAt).toISOString() : null, maxAge }
 }
 
 /** Reads the sum of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */

@@ -92,7 +92,7 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
       : ''
   const labels = axisLabels(points, by).map(
     ({ index, text, isWide }) =>
-      html`<text${isWide ? html` class="wide"` : ''} x="${percent(index + 0.5)}" y="100%" dy="-5" text-anchor="middle">${text}</text>`,
+      html`<text${isWide ? html` class="wide"` : ''} x="${percent(index + 0.5)}" y="100%" dy="-2" text-anchor="middle">${text}</text>`,
   )
   return html`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0h2.5v6H0z"/></pattern>
 ${plot(lines, points.length, drawn)}
@@ -112,7 +112,7 @@ export function drawAges(ages: readonly (readonly bigint[])[]): Html {
   })
   const labels = [0, 0.25, 0.5, 0.75].map((part) => Math.floor(part * days))
   return html`${plot(lines, days, drawn)}
-${labels.map((day) => html`<text x="${hundredths(((day + 0.5) / days) * 100)}%" y="100%" dy="-5">Day ${day + 1}</text>`)}`
+${labels.map((day) => html`<text x="${hundredths(((day + 0.5) / days) * 100)}%" y="100%" dy="-2">Day ${day + 1}</text>`)}`
 }
 
 /** Finds the place of a value between the lowest and the highest line, in per cent of the height. */
@@ -180,25 +180,19 @@ export function axisLabels(points: readonly Pick<Point, 'start'>[], by: HistoryU
   const inMonths = by === 'month' || points.length > MAX_DAYS_IN_WEEKS
   const candidates = points.flatMap(({ start }, index) => {
     const day = Number(start.slice(8, 10))
-    const isShown =
-      by === 'day'
-        ? inMonths
-          ? day === 1
-          : points.length <= 7 || weekdayOf(start) === 1
-        : by !== 'week' || !inMonths || day <= 7
+    const ofDays = inMonths ? day === 1 : points.length <= 7 || weekdayOf(start) === 1
+    const isShown = { hour: true, day: ofDays, week: !inMonths || day <= 7, month: true }[by]
     const text = inMonths ? showMonth(start) : by === 'hour' ? start.slice(11, 16) : showDay(start)
-    return isShown ? [{ index, text, isYear: inMonths && /^\d+$/.test(text) }] : []
+    return isShown ? [{ index, text }] : []
   })
   const [first, second] = candidates
   const between = first && second ? (second.index - first.index) / points.length : 1
   const room = Math.max(...candidates.map(({ text }) => text.length)) * LETTER + LABEL_GAP
   const wide = Math.ceil(room / WIDE / between)
   const narrow = wide * Math.ceil(room / NARROW / (between * wide))
-  // The year is always among them.
-  const phase = Math.max(
-    0,
-    candidates.findIndex(({ isYear }) => isYear),
-  )
+  // A year is always among them.
+  const year = candidates.findIndex(({ text }) => /^\d+$/.test(text))
+  const phase = Math.max(0, year)
   return candidates
     .map((label, nth) => ({ ...label, isWide: (nth - phase) % narrow !== 0, isLeftOut: (nth - phase) % wide !== 0 }))
     .filter(({ isLeftOut, index }) => !isLeftOut && index + 0.5 < points.length * LAST_LABEL)
@@ -216,7 +210,7 @@ export function drawSmall(counts: readonly bigint[]): Html {
 
 // The whole image, and the chart in it.
 const [WIDTH, HEIGHT] = [640, 200]
-const [LEFT, RIGHT, HEAD] = [52, 620, 40]
+const [LEFT, RIGHT, HEAD, FOOT] = [52, 620, 40, 196]
 
 // Its own ground, so that it is readable where page and picture disagree about the colors.
 const STYLE =
@@ -237,7 +231,7 @@ export function drawChartImage(of: Unit, { by, points }: Pick<Chart, 'by' | 'poi
 <g aria-hidden="true">
 <text class="sum" x="20" y="28">${sum}</text>
 <text x="${RIGHT}" y="28" text-anchor="end">${days}</text>
-<svg x="${LEFT}" y="${HEAD}" width="${RIGHT - LEFT}" height="${HEIGHT - HEAD}" overflow="visible">
+<svg x="${LEFT}" y="${HEAD}" width="${RIGHT - LEFT}" height="${FOOT - HEAD}" overflow="visible">
 ${drawChart({ by, points, running: points.length - 1 })}
 </svg>
 </g>

@@ -77,13 +77,11 @@ export function showDays(first: string, last: string): string {
   return `${first.slice(0, 7) === last.slice(0, 7) ? dateOf(first) : showDay(first)} – ${end}`
 }
 
+/** The first and the last day of a unit. */
+export type Days = readonly [first: string, last: string]
+
 /** The time of a unit: "Sat 28 Nov, 14:00", "Sat 28 Nov", "November", otherwise its days. With its year if that is not today's. */
-export function showUnit(
-  by: HistoryUnit,
-  [first, last]: readonly [string, string],
-  start: string,
-  today: string,
-): string {
+export function showUnit(by: HistoryUnit, [first, last]: Days, start: string, today: string): string {
   const year = yearOf(first) === yearOf(today) ? '' : ` ${yearOf(first)}`
   if (by === 'month' && first.endsWith('-01')) return monthOf(first) + year
   if (by !== 'hour' && first !== last) return showDays(first, last)

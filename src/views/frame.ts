@@ -94,21 +94,23 @@ export function page(
 }
 
 /**
- * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while `main` reads them.
- * If it cannot, the page says so. `type` is `null` for the page to begin with, and `asOf` a clock time.
+ * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while the numbers are
+ * read. If they cannot be, the page says so. `type` is `null` for the page to begin with, and `asOf` a clock time.
  */
-export function pageOfNumbers(
+export function pageOfNumbers<Numbers extends { asOf: string }>(
   c: Context<AppEnv>,
   viewer: Viewer,
   { title, type }: { title: string; type: CounterType | null },
-  main: () => Promise<{ main: Html; asOf: string }>,
+  read: () => Promise<Numbers>,
+  draw: (numbers: Numbers) => Html,
 ): Response {
   const encoder = new TextEncoder()
   const failed = (error: unknown) => {
     const problem = reported(c, error)
     return { main: troubleMain(viewer, problem, loggedId(c, problem)), asOf: null }
   }
-  const made = Promise.all([main().catch(failed), viewer.ofAllTypes ? readProblems(c) : []])
+  const drawn = read().then((numbers) => ({ main: draw(numbers), asOf: numbers.asOf }))
+  const made = Promise.all([drawn.catch(failed), viewer.ofAllTypes ? readProblems(c) : []])
   const stream = new ReadableStream({
     async start(stream) {
       stream.enqueue(encoder.encode(String(await headOf(title, viewer))))

@@ -11,7 +11,6 @@ let atBefore: number | undefined
 
 const chart = () => document.querySelector<HTMLElement>('#chart')
 const rows = () => [...document.querySelectorAll<HTMLTableRowElement>('#table-rows tbody tr')]
-/** The times of the units, and the rest of their rows. */
 const nameOf = (row: HTMLTableRowElement) => row.cells[0]!.textContent
 /** The name of the unit with the tip, by which a newer chart finds it; empty: none has it. */
 export const unitOfTip = () => (at === undefined ? '' : nameOf(rows()[at]!))

@@ -21,20 +21,16 @@ interface Counted {
 
 type Action = 'set' | 'delete' | 'rename' | 'merge'
 
-/** What the dialog says of a change, what is sent, and what the page says afterwards: texts and keys in turn. */
-interface Question {
-  title: string
-  button: string
-  lines: string[]
-  request: [method: 'PUT' | 'DELETE' | 'POST', body?: string]
-  done: string[]
-}
+type Question = ReturnType<typeof questionOf>
 
-/** @param to the new count, or the other key @param other the new count, or that of the counter to merge into */
-function questionOf(action: Action, to: string, count: bigint, other: bigint): Question {
+/**
+ * What the dialog says of a change, what is sent, and what the page says afterwards: texts and keys in turn.
+ * @param to the new count, or the other key @param other the new count, or that of the counter to merge into
+ */
+function questionOf(action: Action, to: string, count: bigint, other: bigint) {
   const key = ownKey()
   const its = `Its count of ${showCount(count)}`
-  const questions: Record<Action, Question> = {
+  return {
     set: {
       title: 'Set this counter?',
       button: `Set to ${showCount(other)}`,
@@ -73,8 +69,7 @@ function questionOf(action: Action, to: string, count: bigint, other: bigint): Q
       request: ['POST', JSON.stringify({ into: to })],
       done: ['Merged ', key, ' into ', to, '.'],
     },
-  }
-  return questions[action]
+  }[action]
 }
 
 /** What is wrong is told beside the field; otherwise a dialog says what will happen, and asks. Then the page says what was done. */
@@ -114,14 +109,15 @@ async function change(action: Action, to: string, other = 0n): Promise<void> {
   const box = document.querySelector<HTMLInputElement>('#also')
   const places = moves ? [...document.querySelectorAll<HTMLElement>('[data-also]')] : []
   const types = [type(), ...places.map(({ dataset }) => dataset.also!)]
-  const [count, ...also] = (await Promise.all(types.map(countOf))) as [bigint, ...bigint[]]
+  const counters = types.map((type) => ask<Counted>('GET', path('counters', type, ownKey())))
+  const [count, ...also] = (await Promise.all(counters)).map(({ count }) => BigInt(count)) as [bigint, ...bigint[]]
   const question = questionOf(action, to, count, other)
   byId('confirm-also').hidden = !moves
   if (box !== null) box.checked = true
   for (const [index, place] of places.entries()) place.textContent = showCount(also[index]!)
   if (!(await confirmed(question, moves ? to : ''))) return
   say()
-  const [method, body] = question.request
+  const [method, body] = question.request as [string, string?]
   const address = path('counters', type(), ownKey(), ...(method === 'POST' ? [action] : []))
   try {
     await send(method, moves && box?.checked ? `${address}?also=true` : address, body)
@@ -162,7 +158,6 @@ function offer(text: string, instead: 'rename' | 'merge', to: string): void {
 const keyField = () => changeField('other-key', 'move-message')
 let isBusy = false
 
-/** A field of a change, and the message beside it. */
 function changeField(id: string, messageId: string) {
   const input = byId<HTMLInputElement>(id)
   return {
@@ -201,10 +196,6 @@ async function confirmed({ title, button, lines }: Question, other: string): Pro
   dialog.querySelector('button')?.focus()
   await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }))
   return dialog.returnValue === 'confirm'
-}
-
-async function countOf(type: string): Promise<bigint> {
-  return BigInt((await ask<Counted>('GET', path('counters', type, ownKey()))).count)
 }
 
 /** Finds the counter of a typed key, which the type may spell otherwise: the first one that begins with it. @throws {ApiError} */

@@ -111,7 +111,12 @@ async function load(isAsked: boolean): Promise<void> {
       say('Your session has ended. ', element('a', { href: location.href }, 'Sign in again.'))
     } else if (main().dataset.zone) say(`${told} These are the last known numbers.`)
     main().ariaBusy = 'false'
-    return markOld()
+    isOld = true
+    const state = document.querySelector<HTMLElement>('#state')
+    if (state === null) return
+    state.dataset.state = 'unknown'
+    state.lastElementChild!.textContent = 'Not up to date'
+    return
   }
   if (isOld) say()
   isOld = false
@@ -124,14 +129,6 @@ async function load(isAsked: boolean): Promise<void> {
   swap(next)
   const text = (selector: string) => next.querySelector(selector)?.textContent ?? ''
   if (isAsked) byId('announcement').textContent = `${text('#chart-days')}: ${text('#chart-sum')}`
-}
-
-function markOld(): void {
-  isOld = true
-  const state = document.querySelector<HTMLElement>('#state')
-  if (state === null) return
-  state.dataset.state = 'unknown'
-  state.lastElementChild!.textContent = 'Not up to date'
 }
 
 /** Puts the new main part in the place of the old one. Focus, typed text, opened parts and places scrolled to stay. */

@@ -11,15 +11,8 @@ import { noteOf, numbersOf } from './shown-numbers.ts'
 export function counterMain(viewer: Viewer, type: CounterType, key: string, view: View, numbers: CounterNumbers): Html {
   const { base, types, period } = viewer
   const page = pageOf(type.url, key)
-  const shown = {
-    type,
-    also: shownCompanion(type, types, 'counter'),
-    view,
-    numbers,
-    path: `${base}/counter`,
-    named: { type: type.name, key },
-    hasChoices: true,
-  }
+  const [path, named] = [`${base}/counter`, { type: type.name, key }]
+  const shown = { type, also: shownCompanion(type, types, 'counter'), view, numbers, path, named, hasChoices: true }
   const typePage = (more = {}) => `${base}/?${new URLSearchParams({ type: type.name, ...period, ...more })}`
   return html`<main id="main" data-page="counter" data-type="${type.name}" data-zone="${numbers.timeZone}">
 <p class="row"><a href="${typePage()}">${type.title}</a> <a href="${typePage({ share: 'key', of: key })}">Share</a></p>

@@ -55,10 +55,7 @@ export interface Viewer extends Site {
 }
 
 /** Up to when the numbers of a page are, a clock time (`null`: it has none), and what the status says is wrong. */
-interface State {
-  asOf: string | null
-  problems: readonly string[]
-}
+type State = { asOf: string | null; problems: readonly string[] }
 
 /** The body of a page. @param current the name of its type; empty: none; `null`: the page to begin with */
 export function signedIn(viewer: Viewer, current: string | null, main: Html, state?: State): Html {
@@ -102,9 +99,7 @@ export const MESSAGES = html`<p class="notice row" id="message" role="status" ta
 function stateText({ asOf, problems }: State): Html {
   const count = problems.length
   const [state, text] =
-    count > 0
-      ? ['problem', count === 1 ? '1 problem' : `${count} problems`]
-      : ['well', asOf === null ? '' : `as of ${asOf}`]
+    count === 0 ? ['well', asOf && `as of ${asOf}`] : ['problem', count === 1 ? '1 problem' : `${count} problems`]
   return html`<p class="hint" id="state" data-state="${asOf === null ? 'unknown' : state}"><span class="dot"></span> <span>${text}</span></p>`
 }
 

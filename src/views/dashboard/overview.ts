@@ -91,7 +91,6 @@ function listMessage({ counters, more, ranked, searched }: TypeNumbers['list'], 
   return (page === MAX_PAGES && more ? 'The list ends here. Use the filter to find other keys.' : '') + limit
 }
 
-/** The counts by folder, such as a release. */
 function folders(shown: Shown, { folders }: TypeNumbers['list']): Html | '' {
   const rows = folders.map(
     ({ key, count }) =>
@@ -104,7 +103,6 @@ function folders(shown: Shown, { folders }: TypeNumbers['list']): Html | '' {
 ${rows}</tbody></table></section>`
 }
 
-/** Links to more rows, and to all of them as a file. */
 function pages(shown: Shown, { more, counters }: TypeNumbers['list']): Html {
   const { page } = shown.view
   const link = (to: number, text: string) => html`<a href="${addressOf(shown, { page: to })}">${text}</a>`

@@ -7,6 +7,7 @@ import { cumulated, drawAges, drawChart, drawSmall, PART_COLORS } from '../chart
 import {
   type Change,
   clockOf,
+  type Days,
   showAverage,
   showChange,
   showCount,
@@ -190,7 +191,6 @@ function chartMenu(shown: Shown): Html {
 <div class="panel" id="chart-menu" popover>${choices(shown, 'Units of the chart', links)}${countsChoice(shown)}<a href="${addressOf(shown, { csv: 'chart' })}" download>Save the chart as CSV</a></div>`
 }
 
-/** What is drawn, the parts of a stack from its foot on. */
 function legend(shown: Shown): Html | '' {
   const { type, also } = shown
   const show = shownCounts(shown)
@@ -220,7 +220,6 @@ const tableOf = ([first, ...columns]: readonly (Html | string)[], rows: readonly
 <tbody>
 ${raw(rows.join(''))}</tbody></table>`
 
-/** What each key had counted up to a day of its age. */
 function ageTable(shown: Shown, days: number): Html {
   const names = partNames(shown)
   const rows = Array.from({ length: days }, (_, day) => {
@@ -299,8 +298,8 @@ function unitsOf(chart: TypeNumbers['chart']) {
     const next = points[index + 1]?.start.slice(0, 10)
     const end = next === undefined ? last : dayAfter(next, -1)
     // Hours: the next one begins on the same day.
-    const days: [string, string] = [first, end < first ? first : end]
-    const daysBefore: [string, string] = [dayBefore(days[0]), dayBefore(days[1])]
+    const days: Days = [first, end < first ? first : end]
+    const daysBefore: Days = [dayBefore(days[0]), dayBefore(days[1])]
     return [{ point, days, daysBefore, isRunning: index === running, change: changeOf(chart, index) }]
   })
 }
