@@ -93,10 +93,7 @@ export function page(
   return c.html(shown, status, { 'Cache-Control': 'no-store', ...headers })
 }
 
-/**
- * Answers with a page of numbers. Its head is sent at once, so that the browser loads the script and the style while the numbers are
- * read. If they cannot be, the page says so. `type` is `null` for the page to begin with, and `asOf` a clock time.
- */
+/** Answers with a page of numbers, its head at once: the browser loads its files meanwhile. `type`: `null` for the page to begin with */
 export function pageOfNumbers<Numbers extends { asOf: string }>(
   c: Context<AppEnv>,
   viewer: Viewer,

@@ -30,6 +30,7 @@ type Case = [what: string, path: string, state?: State]
 const ofKey = (key: string) => `/counter?${new URLSearchParams({ type: 'page_view', key })}`
 const type = '/?type=page_view'
 const allOpen: State = (page) => charted(page).then(() => openAll(page))
+const threeLines: State = (page) => allOpen(page).then(() => page.locator('.chart .line').nth(2).waitFor())
 const submits = (name: string, text: string, says: string) => async (page: Page) => {
   await page.getByLabel(name).fill(text)
   await page.keyboard.press('Enter')
@@ -65,6 +66,7 @@ const WHEN_SIGNED_IN: Case[] = [
   ['another type', '/?type=download', charted],
   ['a type, with every section open and a problem', type, allOpen],
   ['a chart by key', `${type}&show=keys`, allOpen],
+  ['a chart by age', `${type}&show=age`, threeLines],
   ['what to share', `${type}&share=total`, charted],
   ['what was chosen to share', `${type}&share=key&of=/a`, charted],
   ['other days to choose', `${type}&from=2026-01-01&to=2026-01-02`, (page) => page.locator('#other-days').click()],

@@ -1,9 +1,8 @@
 /** The Worker's base path; empty for the root. */
 export const BASE = document.documentElement.dataset.base ?? ''
 
-/** An error response, or that there was none. */
+/** An error response, or that there was none (status 0). */
 export class ApiError extends Error {
-  /** 0: there was no response. */
   readonly status: number
   /** That of the problem document, `no_answer` or `outcome_unknown`. */
   readonly code: string

@@ -13,20 +13,13 @@ const CHANGE_FIRST = 'Later hits for the old key create a new counter, so change
 const ownKey = () => new URLSearchParams(location.search).get('key') ?? ''
 const type = () => byId('main').dataset.type!
 
-interface Counted {
-  key: string
-  /** All digits. */
-  count: string
-}
+type Counted = { key: string; count: string }
 
 type Action = 'set' | 'delete' | 'rename' | 'merge'
 
 type Question = ReturnType<typeof questionOf>
 
-/**
- * What the dialog says of a change, what is sent, and what the page says afterwards: texts and keys in turn.
- * @param to the new count, or the other key @param other the new count, or that of the counter to merge into
- */
+/** What a dialog says, what is sent, and texts and keys in turn when that is done. @param to a count or a key @param other its count */
 function questionOf(action: Action, to: string, count: bigint, other: bigint) {
   const key = ownKey()
   const its = `Its count of ${showCount(count)}`
