@@ -71,9 +71,10 @@ export const call = (tab: Page, what: string[] = [], busyMs = 0) =>
     ${busyMs} === 0 ? called : undefined
   }`)
 
-/** Waits until an element shows a text. */
 export const shows = (tab: Page, selector: string, text: string) =>
   expect.poll(() => tab.textContent(selector)).toBe(text)
 
-/** Goes to another page of a single-page application. */
 export const goTo = (tab: Page, path: string) => tab.evaluate((path) => history.pushState(null, '', path), path)
+
+export const views = (counts: Record<string, number>) =>
+  Object.fromEntries(Object.entries(counts).map(([path, count]) => [`page_view ${path}`, count]))

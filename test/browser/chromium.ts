@@ -19,7 +19,6 @@ export function launchChromium(args: string[] = [], automated = false): Promise<
   })
 }
 
-/** The part of a browser that tests use. */
 export type Chromium = Pick<Browser, 'newContext' | 'newBrowserCDPSession'>
 
 /** Launches Chromium for the tests of a file. A context that a test opens is closed when the test ends. */
@@ -42,10 +41,7 @@ export function chromiumOfFile(args?: string[]): Chromium {
 /** Milliseconds: twice as long as the beacon waits before it does anything that follows from an event. */
 export const SETTLE_MS = 200
 
-/**
- * Waits until a page has sent everything that follows from what has happened so far, and each request was answered or failed. The
- * page itself waits: its timers run in order, however slow the machine is.
- */
+/** Waits until all is sent and answered that follows from what has happened. The page itself waits: its timers run in order. */
 export async function settled(page: Page): Promise<void> {
   for (let sent = -1; ; ) {
     const requests = await page.requests()

@@ -32,7 +32,6 @@ const done = (text: string | RegExp) => expect.poll(() => page.textContent('#mes
 const message = (text: string | RegExp) => expect.poll(() => page.textContent('#move-message')).toMatch(text)
 const asked = (text: RegExp) => expect.poll(() => dialog().innerText()).toMatch(text)
 const focused = () => page.evaluate(() => document.activeElement?.id)
-/** Counts a page with its visitors and readers. */
 async function count(key: string, ...counts: [views: number, visitors: number, readers: number]): Promise<void> {
   const increments = ['page_view', 'visitor', 'reader'].map((type, i) => ({ type, key, by: counts[i] }))
   await counter.api('POST', '/v1/increments', { increments: increments.filter(({ by }) => by !== 0) })

@@ -20,7 +20,6 @@ export async function signedIn(context: BrowserContext, counter: Counter): Promi
   return page
 }
 
-/** The cookies of a signed-in browser. */
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
 
 /** Signs in, for contexts that then need not do it each: `newContext({ storageState })`. */
@@ -45,10 +44,7 @@ export async function typeToken(page: Page, token: string): Promise<void> {
 export const pollHurried = <Seen>(page: Page, look: () => Promise<Seen>) =>
   expect.poll(() => page.clock.fastForward(2_000).then(look))
 
-/**
- * Expects that the pages of a context send nothing to other origins, violate no policy, and write nothing to the console until the
- * test ends. Returns a function that names what Chromium may say of answers that the test provokes.
- */
+/** Expects that pages send nothing to other origins, violate no policy, and log nothing. @returns a function that allows what a test provokes */
 export async function watch(context: BrowserContext, counter: Counter): Promise<(provoked: RegExp) => void> {
   const violations = consoleOf(context)
   let allowed = /^$/
@@ -75,17 +71,14 @@ export async function watchedPage(browser: Chromium, counter: Counter, options: 
   return { context, provokes, page: await context.newPage() }
 }
 
-/** Waits until a page whose clock the test controls shows a text. */
 export const shows = (page: Page, selector: string, text: string | RegExp) =>
   pollHurried(page, () => page.textContent(selector)).toMatch(text)
 
 /** Waits until a page shows what it was asked for. */
 export const settledNumbers = (page: Page) => expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
 
-/** Waits until the script has taken over the chart of a page. */
 export const charted = (page: Page) => page.waitForSelector('#chart[role=slider]')
 
-/** The link to a period. */
 export const period = (page: Page, name: string) => page.locator('.tiles').getByRole('link', { name })
 
 /** Opens every section of a page, the table of the chart, the menu, and the list of problems. */

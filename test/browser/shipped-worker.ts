@@ -8,7 +8,6 @@ import { takeDatabase } from '../harness/taken-databases.ts'
 import { builtWorker } from '../local/built-worker.ts'
 import { settled } from './chromium.ts'
 
-/** The API token of the Workers that these tests start. */
 export const TOKEN = 'a-token-for-browsers'
 
 /** The types of wrangler.toml. */
@@ -90,11 +89,9 @@ async function launch(settings: Record<string, unknown>, { empty = false } = {})
       await Promise.all(pages.map(settled))
       expect(await counts()).toEqual(expected)
     },
-    /** Adds to a counter. */
     async add(type: string, key: string, by: number): Promise<void> {
       await api('POST', `/v1/counters/${type}/${encodeURIComponent(key)}`, { by })
     },
-    /** Sends a request to the API with the token. */
     api,
     /** Deletes all counts. Hits that are still on their way count afterwards, so wait for them first. */
     async clear(): Promise<void> {

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
 
-/** Starts the demo site for a test, in front of a counter. */
 export async function startDemo(counter: { url: string }): Promise<DemoSite> {
   const demo = await startDemoSite({ counter: counter.url, port: 0 })
   onTestFinished(() => demo.stop())
