@@ -9,7 +9,7 @@ import { defineConfig } from 'vitest/config'
  *   npm run test:vitess database, worker and faults, except NOT_ON_VITESS, on the vtgate that VITESS_URL names
  *
  * A file is slow if it takes more than 5 seconds by itself on an idle machine and need not run on MariaDB, or more than 10.
- * Everything in faults/ is slow. In browser/, eight files are quick, also longer ones.
+ * Everything in faults/ is slow. In browser/, ten files are quick, also longer ones.
  *
  *   npx vitest run --project worker                  one project
  *   npx vitest run test/unit/config/config.test.ts   one file, a slow one too

@@ -2,17 +2,15 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
 import { audit, auditedContext } from './audit.ts'
-import { chromiumOfFile } from './chromium.ts'
-import { charted, openAll, period, type Session, sessionOfFile, signedIn } from './open-dashboard.ts'
+import { charted, openAll, period, type Session, signedIn, signedInOfFile } from './open-dashboard.ts'
 import { sampleCounter, startCounter } from './shipped-worker.ts'
 import { startDemo } from './test-site.ts'
 
-const browser = chromiumOfFile()
 const page_view = { ...SAMPLE_COUNTERS.page_view, counting_badge: true }
 const download = { ...SAMPLE_COUNTERS.download, public_page: true }
 const unused = { record_type: 99 }
 const counter = sampleCounter({ COUNTERS: { ...SAMPLE_COUNTERS, page_view, download, unused } })
-const session = sessionOfFile(browser, counter)
+const { browser, session } = signedInOfFile(counter)
 beforeAll(async () => {
   // In the first hour of a day, the sample site has no counts of today.
   await counter.add('download', 'app-1.2.0.tgz', 1)
@@ -23,7 +21,6 @@ beforeAll(async () => {
 /** A key that is as wide as a key can be. */
 const LONG_KEY = 'W'.repeat(500)
 
-/** How to bring a page into its state. */
 type State = (page: Page) => Promise<unknown>
 type Case = [what: string, path: string, state?: State]
 

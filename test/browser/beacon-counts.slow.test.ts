@@ -133,17 +133,6 @@ it('Counts on a page are those of the site whose prefix the tag names: views, do
   await counter.has({ ...before, ...downloads, ...views }, tab)
 })
 
-it.each(['localhost', '127.0.0.1'])('Counts are shown on %s too, where views need data-local', async (host) => {
-  await counter.add('page_view', '/page', 7)
-  const { tab, said } = await open('<b data-counter>…</b>', { host })
-  await shows(tab, 'b', '7')
-  expect(said).toEqual(['log: needs data-local'])
-  const local = await open('<b data-counter>…</b>', { host, tag: 'data-local' })
-  await shows(local.tab, 'b', '8')
-  await counter.has({ 'page_view /page': 8 }, tab, local.tab)
-  expect(local.said).toEqual([])
-})
-
 it('A click on a link with data-download counts once, unless it is prevented or leads to no file, wherever the link is', async () => {
   const svg = (attributes: string) =>
     `<svg width="9" height="9" xmlns:xlink="http://www.w3.org/1999/xlink"><a ${attributes}><rect width="9" height="9" /></a></svg>`

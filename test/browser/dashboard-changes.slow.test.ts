@@ -2,8 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeEach, expect, it } from 'vitest'
 import { visibleKey } from '../../src/visible-key.ts'
 import { audit } from './audit.ts'
-import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, sessionOfFile, shows, watchedPage } from './open-dashboard.ts'
+import { counterUrl, shows, signedInOfFile, watchedPage } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
 // A chain, with a type in it whose keys are not those of pages.
@@ -15,9 +14,8 @@ const COUNTERS = {
   download: { record_type: 5 },
 }
 
-const browser = chromiumOfFile()
 const counter = counterOfFile({ COUNTERS })
-const session = sessionOfFile(browser, counter)
+const { browser, session } = signedInOfFile(counter)
 let page: Page
 let provokes: (answers: RegExp) => void
 beforeEach(async () => {
@@ -36,7 +34,6 @@ async function count(key: string, ...counts: [views: number, visitors: number, r
   const increments = ['page_view', 'visitor', 'reader'].map((type, i) => ({ type, key, by: counts[i] }))
   await counter.api('POST', '/v1/increments', { increments: increments.filter(({ by }) => by !== 0) })
 }
-/** The counts of pages with their visitors and readers. */
 async function countsOf(...keys: string[]): Promise<string[]> {
   const all = await counter.counts()
   return keys.map((key) => ['page_view', 'visitor', 'reader'].map((type) => all[`${type} ${key}`] ?? 0).join(' '))

@@ -1,13 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { audit, auditedContext } from './audit.ts'
-import { chromiumOfFile } from './chromium.ts'
-import { charted, counterUrl, openAll, sessionOfFile, settledNumbers, typeUrl } from './open-dashboard.ts'
+import { charted, counterUrl, openAll, settledNumbers, signedInOfFile, typeUrl } from './open-dashboard.ts'
 import { sampleCounter } from './shipped-worker.ts'
 
-const browser = chromiumOfFile()
 const counter = sampleCounter()
-const session = sessionOfFile(browser, counter)
+const { browser, session } = signedInOfFile(counter)
 
 /** What is wrong with the layout of a page that is touched, at its present width. Runs in the page. */
 function wrongLayout(): string[] {

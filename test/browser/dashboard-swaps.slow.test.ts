@@ -1,12 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { beforeEach, expect, it } from 'vitest'
-import { chromiumOfFile } from './chromium.ts'
-import { charted, period, pollHurried, sessionOfFile, settledNumbers, shows, watchedPage } from './open-dashboard.ts'
+import { charted, period, pollHurried, settledNumbers, shows, signedInOfFile, watchedPage } from './open-dashboard.ts'
 import { sampleCounter, TOKEN } from './shipped-worker.ts'
 
-const browser = chromiumOfFile()
 const counter = sampleCounter()
-const session = sessionOfFile(browser, counter)
+const { browser, session } = signedInOfFile(counter)
 const SETTINGS = { timezoneId: 'Europe/Berlin', viewport: { width: 1280, height: 800 } }
 let context: BrowserContext
 let page: Page

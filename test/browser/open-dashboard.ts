@@ -1,6 +1,6 @@
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect, onTestFinished } from 'vitest'
-import { type Chromium, consoleOf } from './chromium.ts'
+import { type Chromium, chromiumOfFile, consoleOf } from './chromium.ts'
 import { type Counter, TOKEN } from './shipped-worker.ts'
 
 /** The URLs of the page of the page views, and of a counter. */
@@ -22,16 +22,16 @@ export async function signedIn(context: BrowserContext, counter: Counter): Promi
 
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
 
-/** Signs in, for contexts that then need not do it each: `newContext({ storageState })`. */
-export function sessionOfFile(browser: Chromium, counter: Counter): Session {
-  const session = {} as Session
+/** A browser that is signed in, for the tests of a file: `newContext({ storageState: session })`. */
+export function signedInOfFile(counter: Counter) {
+  const [browser, session] = [chromiumOfFile(), {} as Session]
   beforeAll(async () => {
     const context = await browser.newContext()
     await signedIn(context, counter)
     Object.assign(session, await context.storageState())
     await context.close()
   })
-  return session
+  return { browser, session }
 }
 
 /** Types a token into the form as soon as the page has focused the field. If it is earlier, Chromium complains on the console. */

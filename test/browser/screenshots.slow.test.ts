@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { chromiumOfFile } from './chromium.ts'
-import { charted, sessionOfFile, settledNumbers } from './open-dashboard.ts'
+import { charted, settledNumbers, signedInOfFile } from './open-dashboard.ts'
 import { sampleCounter, startCounter } from './shipped-worker.ts'
 import { startDemo } from './test-site.ts'
 
@@ -20,9 +19,8 @@ const SHOTS = [
 
 // They are pictures for the documents. What the pages show is tested elsewhere.
 describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
-  const browser = chromiumOfFile()
   const counter = sampleCounter({ SITE_NAME: 'example.com' })
-  const storageState = sessionOfFile(browser, counter)
+  const { browser, session: storageState } = signedInOfFile(counter)
 
   it.each(SHOTS)('of the dashboard: %s', async (name, path, options, colorScheme) => {
     await counter.api('PUT', '/v1/counters/download/map.txt', { count: 5_000 })
