@@ -10,9 +10,10 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
 /** In CSS pixels, from a narrow phone (WCAG 1.4.10) on; 640 is a laptop at 200 %. Nothing may scroll sideways at any of them. */
 const WIDTHS = [320, 390, 640, 768, 1280, 1920]
-/** In the dark, a page has other colors, which do not depend on the width, and is the same in everything else. */
+/** In the dark, a page has other colors, and is the same in everything else. */
 const AUDITS = [
   [320, 'light', ALL_RULES],
+  [320, 'dark', COLOR_RULES],
   [1280, 'light', ALL_RULES],
   [1280, 'dark', COLOR_RULES],
 ] as const
