@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
-import { readReleases } from '../../scripts/assets/beacon-releases.ts'
 import { call, goTo, pagesOfFile, RESOLVED, SITE, shows } from './beacon-pages.ts'
 import { launchChromium, settled } from './chromium.ts'
 import { startCounter } from './shipped-worker.ts'
@@ -52,18 +51,6 @@ it.each([
   await goTo(tab, '/next')
   await counter.has({}, tab)
   expect(said).toEqual(lines)
-})
-
-it('A page that includes a release with integrity is counted under the key and the type of the tag, and for each call', async () => {
-  const { version, integrity } = (await readReleases()).at(-1)!
-  const source = `src="${counter.url}/slotted-${version}.js" integrity="${integrity}" crossorigin`
-  const script = `<script async ${source} data-key="a page & more" data-type="download"></script>`
-  const { tab, said } = await open('', { script })
-  await counter.reaches({ 'download a page & more': 1 })
-  await call(tab)
-  await call(tab, ['by hand', 'page_view'])
-  await counter.has({ 'download a page & more': 2, 'page_view by hand': 1 }, tab)
-  expect(said).toEqual([])
 })
 
 it('A browser that a program controls says so with each hit, which counts only if the type says so', async () => {
