@@ -18,7 +18,6 @@ beforeAll(async () => {
   await counter.api('POST', '/v1/imports', { counters })
 })
 
-/** A key that is as wide as a key can be. */
 const LONG_KEY = 'W'.repeat(500)
 
 type State = (page: Page) => Promise<unknown>

@@ -9,7 +9,6 @@ export const SITE = 'blog.example'
 export const RESOLVED = ['--host-resolver-rules=MAP *.example 127.0.0.1']
 const ANY_ORIGIN = { public: true, allowed_origins: ['*'] }
 
-/** What differs when a page with the script is opened. */
 interface Options {
   host?: string
   path?: string

@@ -54,7 +54,6 @@ export async function settled(page: Page): Promise<void> {
   }
 }
 
-/** Records messages on the console, for tests that expect none. */
 export function consoleOf(context: BrowserContext): string[] {
   const lines: string[] = []
   context.on('console', (message) => lines.push(`${message.type()}: ${message.text()}`))

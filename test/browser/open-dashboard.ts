@@ -3,7 +3,6 @@ import { beforeAll, expect, onTestFinished } from 'vitest'
 import { type Chromium, chromiumOfFile, consoleOf } from './chromium.ts'
 import { type Counter, TOKEN } from './shipped-worker.ts'
 
-/** The URLs of the page of the page views, and of a counter. */
 export const typeUrl = (counter: Counter) => `${counter.url}/?type=page_view`
 export const counterUrl = (counter: Counter, type: string, key: string) =>
   `${counter.url}/counter?${new URLSearchParams({ type, key })}`

@@ -9,7 +9,6 @@ export async function startDemo(counter: { url: string }): Promise<DemoSite> {
   return demo
 }
 
-/** Serves the HTML of pages by path until the test ends. */
 export const startSite = (pages: Record<string, string>) =>
   startServer(({ url = '' }, response) => {
     const html = pages[url.replace(/[?].*$/s, '')]
