@@ -174,7 +174,7 @@ it('A page says that it is offline, what is wrong, or that its session has ended
   expect(await page.textContent('#chart-sum')).toBe(month)
   await context.setOffline(false)
   await pollHurried(page, () => page.textContent('#message')).toBe('')
-  expect(await page.textContent('#state')).toContain('as of')
+  expect(await page.textContent('#state')).toContain('up to')
 
   await page.route('**/?*', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
   await period(page, '7 days').click()

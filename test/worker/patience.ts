@@ -1,9 +1,7 @@
 import { onTestFinished, vi } from 'vitest'
 
-/** Milliseconds that an attempt at a statement may take: of a request, and of what a page comes with. */
-const STATEMENT_MS = [3_000, 1_000]
-/** What a download says if it does not wait for its count any longer. */
-const UNKNOWN = 'unknown'
+/** Milliseconds that an attempt at a statement may take, of a request and of what a page comes with, and that a download waits. */
+const WAITS_MS = [3_000, 1_000, 500]
 const PATIENCE_MS = 60_000
 
 /** `setTimeout`, as the Worker calls it. */
@@ -16,7 +14,7 @@ type SetTimeout = (work: (...args: unknown[]) => void, milliseconds?: number, ..
 export function bePatient(): void {
   const usual = globalThis.setTimeout as SetTimeout
   const patient: SetTimeout = (work, milliseconds, ...args) =>
-    usual(work, STATEMENT_MS.includes(milliseconds ?? 0) || args[0] === UNKNOWN ? PATIENCE_MS : milliseconds, ...args)
+    usual(work, WAITS_MS.includes(milliseconds ?? 0) ? PATIENCE_MS : milliseconds, ...args)
   vi.stubGlobal('setTimeout', patient)
   onTestFinished(() => void vi.unstubAllGlobals())
 }

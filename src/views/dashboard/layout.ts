@@ -99,7 +99,7 @@ export const MESSAGES = html`<p class="notice row" id="message" role="status" ta
 function stateText({ asOf, problems }: State): Html {
   const count = problems.length
   const [state, text] =
-    count === 0 ? ['well', asOf && `as of ${asOf}`] : ['problem', count === 1 ? '1 problem' : `${count} problems`]
+    count === 0 ? ['well', asOf && `up to ${asOf}`] : ['problem', count === 1 ? '1 problem' : `${count} problems`]
   return html`<p class="hint" id="state" data-state="${asOf === null ? 'unknown' : state}"><span class="dot"></span> <span>${text}</span></p>`
 }
 
