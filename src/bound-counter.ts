@@ -2,7 +2,6 @@ import type { Bindings } from './config/read-settings.ts'
 import type { HistoryUnit } from './counters/history/history-range.ts'
 import type { Increment } from './counters/write/increment-group.ts'
 import { isolateOf } from './isolate.ts'
-import { log } from './log.ts'
 import * as fields from './openapi/fields.ts'
 import type { Caller } from './service/caller.ts'
 import { check, checkParameters } from './service/check-input.ts'
@@ -52,7 +51,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     } catch (error) {
       const problem = problemOf(error)
       const report = reportOf(problem)
-      if (report.status >= 500) log('error', problem.code, { call: name, error: problem.reason })
+      if (report.status >= 500) isolateOf(bindings).refused.add(problem, { call: name })
       return { ok: false, ...report }
     }
   }

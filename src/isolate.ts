@@ -11,7 +11,7 @@ import { type Database, openDatabase } from './database/database.ts'
 import { DatabaseFailure } from './database/errors.ts'
 import { CircuitBreaker, withBreaker, withRetries } from './database/retry-and-breaker.ts'
 import type { HitReason } from './hit-reasons.ts'
-import { log } from './log.ts'
+import { log, RefusedRequests } from './log.ts'
 import { TokenList } from './tokens.ts'
 import { Bots } from './visits/bots.ts'
 import { NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
@@ -103,6 +103,7 @@ function makeIsolate(settings: Settings) {
     bots: new Bots(),
     /** The latest one of each type, by its name, for owners who wonder why nothing is counted. */
     ignoredHits: new Map<string, { reason: HitReason; origin: string | null }>(),
+    refused: new RefusedRequests(),
     tokens: new TokenList(config),
     tokenAttempts: new TokenAttempts(),
     newKeys: new NewKeyAllowance(config.newKeyLimit),

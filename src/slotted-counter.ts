@@ -98,5 +98,5 @@ function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response
   const mount = underOwnNames(bindings, [{ field: 'BASE_PATH', message }])
   // A malformed base path is the reason.
   const malformed = isolateOf(bindings).mistakes.filter(({ field }) => field === mount[0]!.field)
-  return problemResponse(c, reported(c, new ConfigurationError(malformed.length > 0 ? malformed : mount)))
+  return problemResponse(c, reported(c, new ConfigurationError(malformed.length > 0 ? malformed : mount), bindings))
 }

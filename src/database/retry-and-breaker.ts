@@ -97,6 +97,9 @@ export class CircuitBreaker {
   }
 }
 
+/** The message of statements that an open breaker refuses. */
+export const BREAKER_OPEN = 'the database keeps failing, so the statement was not sent'
+
 /** Puts a breaker in front of statements, not transactions. While it is open, they fail at once and are not applied. */
 export function withBreaker(database: Database, breaker: CircuitBreaker): Database {
   return {
@@ -104,8 +107,7 @@ export function withBreaker(database: Database, breaker: CircuitBreaker): Databa
     transaction: (work) => database.transaction(work),
     async execute(sql, args) {
       const began = Date.now()
-      const reason = 'the database keeps failing, so the statement was not sent'
-      if (!breaker.admit(began)) throw DatabaseFailure.notSent(reason)
+      if (!breaker.admit(began)) throw DatabaseFailure.notSent(BREAKER_OPEN)
       const writes = !FIRST_SELECT.test(sql)
       try {
         const result = await database.execute(sql, args)

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { log } from '../log.ts'
+import { isolateOf } from '../isolate.ts'
 import { PROBLEMS, Problem, type ProblemCode, problemOf, reportOf } from '../service/problem.ts'
 import type { AppEnv } from './hono.ts'
 
@@ -35,11 +35,11 @@ export function problemResponse(c: Context<AppEnv>, problem: Problem): Response 
 }
 
 /** The problem of an error. Logs it, with the underlying error, if it is not the client's fault. */
-export function reported(c: Context<AppEnv>, error: unknown): Problem {
+export function reported(c: Context<AppEnv>, error: unknown, bindings = c.env): Problem {
   const problem = problemOf(error)
   if (PROBLEMS[problem.code].status >= 500) {
     const path = new URL(c.req.url).pathname
-    log('error', problem.code, { requestId: c.get('requestId'), path, error: problem.reason })
+    isolateOf(bindings).refused.add(problem, { requestId: c.get('requestId'), path })
   }
   return problem
 }

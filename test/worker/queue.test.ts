@@ -6,6 +6,7 @@ import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { expectProblem } from '../harness/expect-problem.ts'
 import { rangesOfKeys } from '../harness/keys-of-ranges.ts'
 import { deliver, sumOf, type Taken, TestQueue } from '../harness/local-queues.ts'
+import { logged } from '../harness/logged.ts'
 import { stopClock } from '../harness/stopped-clock.ts'
 import { TestWorker } from '../harness/worker.ts'
 import { countingLoad } from '../harness/worker-load.ts'
@@ -84,6 +85,37 @@ describe('While the database refuses inserts', () => {
     const unnamed = `SELECT COUNT(*) FROM slotted_counters AS s LEFT JOIN counters AS c
       ON c.record_type = s.record_type AND c.record_id = s.record_id AND c.bucket = s.bucket WHERE c.name IS NULL`
     expect(await db.number(unnamed)).toBe(0n)
+  })
+
+  it('the log says why a batch is queued', async () => {
+    let queued = 0n
+    const linesOf = async (work: () => Promise<unknown>) => {
+      const lines = (await logged(work)).filter(({ event }) => event === 'batch_queued')
+      for (const { requests } of lines) queued += BigInt(requests as number)
+      return lines.map(({ event: _, ...line }) => line)
+    }
+    const hit = (from = worker, key = '/known') => from.hit('page_view', key)
+    await hit()
+    await refuse()
+    expect(await linesOf(hit)).toEqual([
+      { rows: 1, requests: 1, reason: 'unavailable', error: expect.stringContaining('errno 2003') },
+    ])
+    const open = await linesOf(async () => {
+      for (let i = 0; i < 8; i++) await hit()
+    })
+    const error = expect.stringContaining('not sent')
+    expect(open).toContainEqual({ rows: 1, requests: 1, reason: 'breaker_open', error })
+    expect(await linesOf(() => hit(queueing(), '/unknown'))).toEqual([{ rows: 1, requests: 1, reason: 'unnamed' }])
+    await db.behave()
+    const slow = queueing()
+    await hit(slow)
+    await db.behave({ faults: [{ action: 'hang-request', match: '^INSERT', times: 1_000_000 }] })
+    // More than ever are sent at once: the others wait in line.
+    const waiting = await linesOf(() => Promise.all(Array.from({ length: 20 }, () => hit(slow))))
+    expect(waiting.map(({ reason }) => reason)).toContain('waited')
+    await db.behave()
+    expect(queued).toBe(30n)
+    await TestQueue.batches.take(addUpTo(queued))
   })
 
   it('a request of 1,000 keys of 512 bytes goes through the queue completely', async () => {

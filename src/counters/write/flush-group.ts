@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
-import { classify, type DatabaseFailure } from '../../database/errors.ts'
-import { retrying } from '../../database/retry-and-breaker.ts'
+import { classify, DatabaseFailure } from '../../database/errors.ts'
+import { BREAKER_OPEN, retrying } from '../../database/retry-and-breaker.ts'
 import { log } from '../../log.ts'
 import { random63 } from '../ids.ts'
 import { applyBatch } from '../ledger/slots.ts'
@@ -55,13 +55,17 @@ export async function flush(
   return refused ? { status: 'failed', failure } : enqueue(context, group, leader, failure)
 }
 
-/** Puts a group into the queue, or fails without one. @param failure of the database; `null`: it was not asked, for lack of time */
+/** Why the database was not asked: the name of a counter could not be looked up, or the group waited too long behind others. */
+type NotAsked = 'unnamed' | 'waited'
+
+/** Puts a group into the queue, or fails without one. @param cause the failure of the database, or why it was not asked */
 export async function enqueue(
   { queue, idempotencyHours }: FlushContext,
   group: IncrementGroup,
   leader: { silentUntil: number },
-  failure: DatabaseFailure | null,
+  cause: DatabaseFailure | NotAsked,
 ): Promise<CommitOutcome> {
+  const failure = cause instanceof DatabaseFailure ? cause : null
   if (queue === null) return { status: 'failed', failure: failure ?? new Overloaded() }
   leader.silentUntil = Date.now() + QUEUE_DEADLINE_MS
   const fate = failure?.applied ?? 'no'
@@ -71,13 +75,18 @@ export async function enqueue(
     await within(QUEUE_DEADLINE_MS, sendToQueue(queue, batch, group.counters(), { since, fate, idempotencyHours }))
   } catch (error) {
     // It may be in the queue nevertheless.
-    const reason = failure ?? classify(error)
-    log('error', 'batch_not_queued', { error: String(error), database: reason.message })
-    return { status: 'failed', failure: reason.withApplied('unknown') }
+    log('error', 'batch_not_queued', { ...logFields(group, cause), queue: String(error) })
+    return { status: 'failed', failure: (failure ?? classify(error)).withApplied('unknown') }
   }
-  const reason = failure?.message ?? 'overload'
-  log('warn', 'batch_queued', { rows: batch.length, requests: group.tickets.length, reason })
+  log('warn', 'batch_queued', logFields(group, cause))
   return { status: 'queued' }
+}
+
+function logFields({ batch, tickets }: IncrementGroup, cause: DatabaseFailure | NotAsked) {
+  const sizes = { rows: batch!.length, requests: tickets.length }
+  if (!(cause instanceof DatabaseFailure)) return { ...sizes, reason: cause }
+  const reason = cause.message === BREAKER_OPEN ? 'breaker_open' : cause.kind
+  return { ...sizes, reason, error: cause.message }
 }
 
 /** How long the shortest duration is kept at least. At most twice as long while others follow. */

@@ -242,9 +242,10 @@ export class GroupCommit {
     this.#lastFlushAt = now
     this.#lastSize = group.tickets.length
     try {
-      if (stale || (group.unnamed && this.#context.queue !== null))
-        this.#settle(group, await enqueue(this.#context, group, leader, null))
-      else await this.#flush(leader, group)
+      const unnamed = group.unnamed && this.#context.queue !== null
+      if (stale || unnamed) {
+        this.#settle(group, await enqueue(this.#context, group, leader, unnamed ? 'unnamed' : 'waited'))
+      } else await this.#flush(leader, group)
     } catch (error) {
       // A bug. The requests that wait must get an answer nevertheless.
       this.#settle(group, { status: 'failed', failure: DatabaseFailure.unexpected(error) })

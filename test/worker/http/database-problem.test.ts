@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { createExecutionContext } from 'cloudflare:test'
+import { describe, expect, it, vi } from 'vitest'
+import { bindCounter } from '../../../src/bound-counter.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { logged } from '../../harness/logged.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
 describe('A failing database', () => {
@@ -44,6 +47,43 @@ describe('A failing database', () => {
     await full.behave({ faults: [{ action: 'error', errno: 1114, match: 'INSERT INTO slotted', times: 10 }] })
     const response = await new TestWorker(full.url).api('POST', '/v1/counters/page_view/a')
     await expectProblem(response, 503, 'database_unavailable', { detail: expect.stringContaining('disk') })
+  })
+
+  it('has one line a second for each code in the log, which counts the requests since the last one', async () => {
+    stopClock()
+    const dead = new TestWorker('http://user:password@127.0.0.1:9')
+    const refuse = (requests: number) =>
+      Promise.all(Array.from({ length: requests }, () => dead.api('POST', '/v1/counters/page_view/a')))
+    const call = bindCounter(dead.env, createExecutionContext())
+    const lines = await logged(async () => {
+      for (const requests of [20, 5, 1]) {
+        await refuse(requests)
+        vi.setSystemTime(Date.now() + 1_000)
+      }
+      // Over a clock that is set back.
+      vi.setSystemTime(Date.now() - 3_600_000)
+      await refuse(1)
+      await call.increment('page_view', '/a')
+      vi.setSystemTime(Date.now() + 1_000)
+      await call.increment('page_view', '/a')
+    })
+    expect(lines.map(({ event, requests }) => [event, requests])).toEqual(
+      [1, 20, 5, 1, 2].map((requests) => ['database_unavailable', requests]),
+    )
+    expect(lines[0]).toMatchObject({ requestId: expect.any(String), path: '/v1/counters/page_view/a' })
+    expect(lines.at(-1)).toMatchObject({ call: 'increment', error: expect.any(String) })
+  })
+
+  it('that refuses a statement of the Worker has a line for each request in the log', async () => {
+    const other = await freshDatabase()
+    await other.behave({ faults: [{ action: 'error', errno: 1064, times: 10 }] })
+    const worker = new TestWorker(other.url)
+    const lines = await logged(async () => {
+      for (const key of 'abc') await worker.fetch(`/v1/counters/page_view/${key}`)
+    })
+    expect(lines.map(({ event, path, requests }) => [event, path, requests])).toEqual(
+      [...'abc'].map((key) => ['internal_error', `/v1/counters/page_view/${key}`, 1]),
+    )
   })
 
   it('does not reveal its error message', async () => {
