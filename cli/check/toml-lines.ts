@@ -55,7 +55,8 @@ function noteLines(node: AST.TOMLNode, path: readonly string[], lines: Map<strin
       return
     case 'TOMLTable': {
       const table = node.resolvedKey.map(String)
-      note(table)
+      // The tables around it may have no line of their own.
+      for (const [i] of table.entries()) note(table.slice(0, i + 1))
       for (const part of node.body) noteLines(part, table, lines)
       return
     }

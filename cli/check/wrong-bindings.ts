@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { commandName } from '../command-name.ts'
+import { similarName } from '../../src/config/bound-resources.ts'
+import { commandName, IN_PACKAGE } from '../command-name.ts'
 
 /** What is wrong, and where. */
 export interface Mistake {
@@ -11,6 +12,8 @@ export interface Mistake {
 /** The paths that the Worker answers. All others are files. */
 export const OWN_PATHS = ['/hit', '/hit.gif', '/hit/*', '/d/*', '/badge/*', '/chart/*', '/v1/*', '/docs']
 const LIMITS = ['VISITOR_LIMIT', 'READER_LIMIT', 'NEW_KEY_LIMIT']
+const QUEUES = ['BATCHES', 'DEAD_BATCHES']
+const SHIPPED = IN_PACKAGE ? 'node_modules/slotted-counter/dist/public' : 'dist/public'
 /** Source: https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/ */
 const PERIODS = [10, 60]
 const SECRET_NAMES = ['DATABASE_URL', 'API_TOKEN', 'API_TOKENS']
@@ -44,11 +47,14 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
   if (!isMounted) {
     const base = typeof vars.BASE_PATH === 'string' ? vars.BASE_PATH : ''
     wrongAssets(join(dirname(file), resources.assets?.directory ?? ''), base, resources.assets, wrong)
+    const queues = producers.map(({ binding }) => binding)
+    for (const i of strangers(queues, QUEUES)) wrong(['queues', 'producers', i, 'binding'], oneOf(QUEUES))
+    const limits = ratelimits.map(({ name }) => name)
+    for (const i of strangers(limits, LIMITS)) wrong(['ratelimits', i, 'name'], oneOf(LIMITS))
   }
 
-  for (const [i, { name, namespace_id, simple: { limit = 1, period = 60 } = {} }] of ratelimits.entries()) {
+  for (const [i, { namespace_id, simple: { limit = 1, period = 60 } = {} }] of ratelimits.entries()) {
     const at = ['ratelimits', i]
-    if (!isMounted && !LIMITS.includes(name)) wrong([...at, 'name'], `must be one of ${LIMITS.join(', ')}`)
     if (!PERIODS.includes(period)) wrong([...at, 'simple', 'period'], `must be ${PERIODS.join(' or ')}`)
     if (!(limit >= 1)) wrong([...at, 'simple', 'limit'], 'must be at least 1: otherwise nobody is counted')
     const twin = ratelimits.slice(0, i).find((other) => other.namespace_id === namespace_id)
@@ -68,6 +74,14 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
   return found
 }
 
+const oneOf = (names: readonly string[]) => `must be one of ${names.join(', ')}`
+
+/** The places of unknown names. Those that misspell a missing one are mistakes of `readConfig`. */
+function strangers(names: readonly string[], known: readonly string[]): number[] {
+  const missing = known.filter((name) => !names.includes(name))
+  return [...names.keys()].filter((i) => !known.includes(names[i]!) && !similarName(names[i]!, missing))
+}
+
 function wrongAssets(
   folder: string,
   base: string,
@@ -75,13 +89,19 @@ function wrongAssets(
   wrong: (path: string[], said: string) => void,
 ): void {
   if (assets === undefined) {
-    wrong(['assets'], 'is missing, so the script and the dashboard have no files')
+    wrong(
+      ['assets'],
+      `is missing, so there are no files: directory = "${SHIPPED}", binding = "ASSETS", run_worker_first`,
+    )
     return
   }
   const { binding, run_worker_first: first = [] } = assets
   if (binding !== 'ASSETS') wrong(['assets', 'binding'], 'must be "ASSETS"')
   if (!existsSync(join(folder, base, 'slotted.js'))) {
-    const fix = base === '' ? 'run npm install' : `run ${commandName('assets')} FOLDER --base-path ${base}`
+    const fix =
+      base === ''
+        ? `it must be "${SHIPPED}", which npm install makes`
+        : `run ${commandName('assets')} FOLDER --base-path ${base}`
     wrong(['assets', 'directory'], `has no ${base}/slotted.js: ${fix}`)
   }
   const all = first === true || [first].flat().includes('/*')
@@ -90,14 +110,4 @@ function wrongAssets(
     const paths = missing.map((path) => `"${base}${path}"`).join(', ')
     wrong(['assets', 'run_worker_first'], `lacks ${paths}, so the Worker would not answer there`)
   }
-}
-
-/** The one of some names that a misspelt one probably is: they differ by case, or by one or two neighboring letters. */
-export function similarName(misspelt: string, names: readonly string[]): string | undefined {
-  const forms = (name: string) => {
-    const text = name.toUpperCase().replaceAll(/[^A-Z]/g, '')
-    return [text, ...Array.from(text, (_, i) => text.slice(0, i) + text.slice(i + 1))]
-  }
-  const own = new Set(forms(misspelt))
-  return names.find((name) => forms(name).some((form) => own.has(form)))
 }

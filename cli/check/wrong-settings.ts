@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
+import { similarName } from '../../src/config/bound-resources.ts'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig, SETTING_NAMES } from '../../src/config/config.ts'
 import type { FieldError } from '../../src/schemas.ts'
 import { readToml, type TomlFile, TomlSyntaxError } from './toml-lines.ts'
-import { type BoundResources, type Mistake, similarName, wrongBindings } from './wrong-bindings.ts'
+import { type BoundResources, type Mistake, wrongBindings } from './wrong-bindings.ts'
 
 /** Secrets are not in the file, so right ones take their place. */
 export const SECRETS = { DATABASE_URL: 'https://user:password@host.example', API_TOKEN: 'a-token-of-the-owner' }
@@ -55,7 +56,7 @@ function mistakesIn(file: string, { value }: TomlFile, isMounted: boolean): Mist
 }
 
 function inDeployment(file: string, deployment: Deployment, at: readonly string[], isMounted: boolean): Mistake[] {
-  const { vars = {}, queues, ratelimits = [], triggers } = deployment
+  const { vars = {}, queues: { producers = [] } = {}, ratelimits = [], triggers } = deployment
   const unbound = () => {
     throw new Error('This only takes the place of a binding.')
   }
@@ -63,13 +64,20 @@ function inDeployment(file: string, deployment: Deployment, at: readonly string[
     ...SECRETS,
     // The types of a mounted counter are options in code.
     ...(isMounted && { SITES: '' }),
-    ...Object.fromEntries(
-      (queues?.producers ?? []).map(({ binding }) => [binding, { send: unbound, sendBatch: unbound }]),
-    ),
+    ...Object.fromEntries(producers.map(({ binding }) => [binding, { send: unbound, sendBatch: unbound }])),
     ...Object.fromEntries(ratelimits.map(({ name }) => [name, { limit: unbound }])),
     ...vars,
   }
-  const { mistakes } = readConfig(bindings)
+  const limitNames = ratelimits.map(({ name }) => name)
+  const queueNames = producers.map(({ binding }) => binding)
+  const inFile = ({ field, message }: FieldError) => {
+    const limit = limitNames.indexOf(field)
+    const queue = queueNames.indexOf(field === 'BATCHES' ? 'DEAD_BATCHES' : field)
+    if (Object.hasOwn(vars, field) || (limit === -1 && queue === -1)) return inVars({ field, message })
+    const path =
+      limit === -1 ? ['queues', 'producers', String(queue), 'binding'] : ['ratelimits', String(limit), 'name']
+    return { path: [...at, ...path], said: `${field} ${message}` }
+  }
   const inVars = ({ field, message }: FieldError) => {
     return { path: [...at, 'vars', ...field.split('.')], said: `${field} ${message}` }
   }
@@ -83,7 +91,7 @@ function inDeployment(file: string, deployment: Deployment, at: readonly string[
         path: [...at, 'triggers', 'crons'],
         said: `triggers.crons lacks "${cron}", so that task would never run`,
       }))
-  return [...mistakes.map(inVars), ...unknown, ...withoutTrigger, ...bound]
+  return [...readConfig(bindings).mistakes.map(inFile), ...unknown, ...withoutTrigger, ...bound]
 }
 
 function hint(field: string): string {

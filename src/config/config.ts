@@ -6,6 +6,7 @@ import { type FieldError, integer, orNull, parsed, textThat } from '../schemas.t
 import { readTokens } from '../tokens.ts'
 import { parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
+import { missingBindings } from './bound-resources.ts'
 import { DEFAULT_WINDOWS, HOST_FORM, MAX_IDEMPOTENCY_HOURS, type TYPE_SETTINGS, text } from './counter-types.ts'
 import { BASE_PATH_FORM, type Bindings, OPTIONS, readSetting, readTable, underOwnNames } from './read-settings.ts'
 import { DEFAULT_COUNTERS, readTypes } from './read-types.ts'
@@ -130,7 +131,7 @@ const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
  */
 export function readConfig(bindings: Bindings) {
   const misspelt = unknownOptions(bindings)
-  const mistakes = [...misspelt]
+  const mistakes = [...misspelt, ...missingBindings(bindings)]
   const value = <Name extends keyof typeof VALUES>(name: Name, given = bindings[name]) =>
     readSetting(VALUES[name] as v.GenericSchema, given, name, mistakes) as v.InferOutput<(typeof VALUES)[Name]>
   const table = <Name extends keyof typeof TABLES>(name: Name) =>
@@ -199,7 +200,9 @@ export function readConfig(bindings: Bindings) {
     ranges,
     ownNetworks: table('EXCLUDE').networks,
   }
-  return { config, mistakes: underOwnNames(bindings, mistakes) }
+  // With options, an application may have these files elsewhere, or serve none.
+  const lacksFiles = bindings.ASSETS === undefined && bindings[OPTIONS] === undefined
+  return { config, mistakes: underOwnNames(bindings, mistakes), lacksFiles }
 }
 
 /** The Worker's settings, checked and typed. */

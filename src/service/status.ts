@@ -205,12 +205,15 @@ export const FINDING_CODES = ['wrong_setting', ...Object.keys({ ...HEALTH_CHECKS
   | keyof typeof OTHER_CHECKS
 )[]
 
-function wrongSettings({ mistakes, config }: Isolate) {
-  return mistakes.map(({ field, message }) => {
+function wrongSettings({ mistakes, config, lacksFiles }: Isolate) {
+  const found = mistakes.map(({ field, message }) => {
     const of = [...config.stopped].find(([, wrong]) => wrong.some((mistake) => mistake.field === field))?.[0]
     const until = of === undefined ? 'this setting is ignored' : `${of} counts nothing; downloads are still redirected`
     return { code: 'wrong_setting' as const, detail: `${field} ${message}. Until you correct it and deploy, ${until}.` }
   })
+  const detail =
+    'ASSETS is not bound, so the script and the pages may lack their files. Restore [assets] in wrangler.toml, and deploy.'
+  return lacksFiles ? [...found, { code: 'wrong_setting' as const, detail }] : found
 }
 
 /** What is wrong if roll-ups run but do not catch up. `stuck`: they reach the end, but some of the little that is pending stays. */

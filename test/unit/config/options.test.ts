@@ -72,4 +72,23 @@ describe('bindings', () => {
       'COUNTER_TOKEN is missing: set it with `wrangler secret put COUNTER_TOKEN`, or in .dev.vars',
     ])
   })
+
+  it('are missing if an option names them, another one has nearly their name, or only dead batches have a queue', () => {
+    const queue = { send: async () => {}, sendBatch: async () => {} }
+    const limit = { limit: async () => ({ success: true }) }
+    const bindings = { BATCHES: 'MY_BATCHES', DEAD_BATCHES: 'MY_DEAD', VISITOR_LIMIT: 'MY_LIMIT' }
+    expect(problems({ COUNTERS, bindings }, { ...ENV, MY_DEAD: queue, MY_LIMIT: limit })).toEqual([
+      'MY_BATCHES is missing: bind it in wrangler.toml',
+    ])
+    expect(problems({ COUNTERS }, { ...ENV, VISITORS_LIMIT: limit, batches: queue, DEAD_BATCHES: queue })).toEqual([
+      'VISITORS_LIMIT is not known here, and VISITOR_LIMIT is not bound',
+      'batches is not known here, and BATCHES is not bound',
+    ])
+    expect(problems({ COUNTERS }, { ...ENV, DEAD_BATCHES: queue })).toEqual([
+      'BATCHES is missing: bind it in wrangler.toml',
+    ])
+    // What an application binds for itself.
+    const others = { VISITORS_LIMIT: limit, VISITOR_LIMIT: limit, MAIL: queue, READERS_LIMIT: 5, COUNTER: {} }
+    expect(problems({ COUNTERS }, { ...ENV, ...others })).toEqual([])
+  })
 })

@@ -7,6 +7,7 @@ import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
 import type { CircuitBreaker } from '../../../src/database/retry-and-breaker.ts'
 import { isolateOf } from '../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestQueue } from '../../harness/local-queues.ts'
 import { logged } from '../../harness/logged.ts'
 import { nameAll } from '../../harness/moves.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
@@ -54,6 +55,19 @@ describe('GET /v1/status', () => {
     expect((await status(one)).problems).toEqual([
       { code: 'example_origin', detail: expect.stringMatching(/^COUNTERS\.visit\.allowed_origins still has /) },
     ])
+  })
+
+  it('names bindings that are missing', async () => {
+    const bindings = { ASSETS: undefined, READERS_LIMIT: { limit: async () => ({ success: true }) } }
+    const bare = new TestWorker(db.url, { ...bindings, DEAD_BATCHES: TestQueue.dead.binding })
+    await logged(async () => {
+      await bare.cron(ROLL_UP_CRON)
+      expect((await status(bare)).problems.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
+        expect.stringMatching(/^wrong_setting: READERS_LIMIT is not known here, and READER_LIMIT is not bound\./),
+        expect.stringMatching(/^wrong_setting: BATCHES is missing: bind it in wrangler\.toml\./),
+        expect.stringMatching(/^wrong_setting: ASSETS is not bound, .* Restore \[assets\] in wrangler\.toml/),
+      ])
+    })
   })
 
   it('has the pending slots, how far behind the roll-up is, and what commands need to know of types, in few statements', async () => {

@@ -23,7 +23,7 @@ run_worker_first = ${JSON.stringify(OWN_PATHS.map((path) => base + path))}
 
 /** What is wrong in a file, without the folder. */
 function check(text: string, isMounted = false, base = ''): string[] {
-  writeFileSync(file, /^\[assets\]|= \[1/m.test(text) || isMounted ? text : `${text}\n${filesOf(base)}`)
+  writeFileSync(file, /^\[assets\]|^# no files|= \[1/m.test(text) || isMounted ? text : `${text}\n${filesOf(base)}`)
   const found = wrongSettings(file, isMounted)
   for (const line of found) expect(line.startsWith(`${relative(process.cwd(), file)}:`)).toBe(true)
   return found.map((line) => line.slice(line.indexOf('wrangler.toml:')))
@@ -104,15 +104,43 @@ queue = "dead"
   const CONSUMER = '[[queues.consumers]]\nqueue = "b"\ndead_letter_queue = "dead"\n'
 
   it.each<[what: string, text: string, line: number, said: RegExp]>([
-    ['no files', '[assets]', 3, /assets\.binding must be "ASSETS"/],
+    ['no files', '# no files', 1, /assets is missing, .*directory = "dist\/public", binding = "ASSETS"/],
+    ['an empty [assets]', '[assets]', 3, /assets\.binding must be "ASSETS"/],
     ['another binding', filesOf('').replace('"ASSETS"', '"FILES"'), 6, /assets\.binding must be "ASSETS"/],
-    ['another folder', filesOf('').replace('"public"', '"none"'), 5, /assets\.directory has no \/slotted\.js/],
+    [
+      'another folder',
+      filesOf('').replace('"public"', '"none"'),
+      5,
+      /assets\.directory has no \/slotted\.js: it must be "dist\/public"/,
+    ],
     [
       'a path that the Worker does not see',
       filesOf('').replace('"/v1/*",', ''),
       7,
       /run_worker_first lacks "\/v1\/\*"/,
     ],
+    [
+      'no path that the Worker sees',
+      filesOf('').replace(/run_w.*/, ''),
+      4,
+      /run_worker_first lacks "\/hit", "\/hit\.gif"/,
+    ],
+    ['a misspelt limit', LIMIT('VISITORS_LIMIT', ''), 4, /VISITORS_LIMIT is not known here, and VISITOR_LIMIT is not/],
+    [
+      'a misspelt queue',
+      QUEUES.replace('"BATCHES"', '"BATCHS"'),
+      4,
+      /BATCHS is not known here, and BATCHES is not bound/,
+    ],
+    [
+      'an unknown queue',
+      QUEUES.replace('"BATCHES"', '"MAIL"'),
+      4,
+      /producers\.0\.binding must be one of BATCHES, DEAD/,
+    ],
+    ['dead batches without batches', QUEUES.slice(QUEUES.indexOf('[[', 2)), 4, /BATCHES is missing: bind it/],
+    ['a consumer of another queue', QUEUES + CONSUMER.replace('"b"', '"x"'), 5, /queue has no \[\[queues\.consumers/],
+    ['an excluded internet', '[vars.EXCLUDE]\nnetworks = ["0.0.0.0/0"]', 4, /must be an address or a network/],
     ['an unknown limit', LIMIT('VISITORS', 'namespace_id = "1"'), 4, /ratelimits\.0\.name must be one of/],
     ['another period', LIMIT('VISITOR_LIMIT', 'simple = { limit = 9, period = 30 }'), 5, /period must be 10 or 60/],
     ['a limit of 0', LIMIT('VISITOR_LIMIT', 'simple = { limit = 0, period = 60 }'), 5, /limit must be at least 1/],
@@ -134,6 +162,12 @@ queue = "dead"
   ])('names %s, which would stop counting, with its line', (_, text, line, said) => {
     const lines = check(`${TRIGGERS}${text}\n${/^\[vars/.test(text) ? '' : '[vars]\n'}SITES = "https://a.example"\n`)
     expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^wrangler.toml:${line}: .*${said.source}`)))
+  })
+
+  it('names what is missing in a table that has only tables, with the line of the first', () => {
+    expect(check(`${TRIGGERS}[vars.PRUNING]\nidempotency_hours = 5\n[vars.HISTORY]\nhour_days = 40\n`)).toEqual([
+      expect.stringMatching(/^wrangler\.toml:3: COUNTERS is missing/),
+    ])
   })
 
   it('finds nothing wrong in queues, limits and files of a base path that fit together', () => {
