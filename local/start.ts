@@ -224,7 +224,7 @@ ${sites}
 
 Every page on this machine with this line is counted:
 
-  <script defer src="${url}/slotted.js" data-local></script>
+  <script defer src="${url}/slotted.js"></script>
 
 ${logFollows}`
   }

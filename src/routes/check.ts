@@ -62,9 +62,9 @@ async function checkHit(c: Context<AppEnv>, { type: name, page: typed, automated
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
     return refused(whyNot(reason, visitor.isMarked, page?.origin, key))
   }
-  if (page !== null && isLocalHost(page.hostname)) {
+  if (page !== null && isLocalHost(page.hostname) && !isLocalHost(new URL(c.req.url).hostname)) {
     return refused({
-      cause: 'The script counts nothing on localhost.',
+      cause: 'On localhost, the script of a deployed Worker counts nothing.',
       advice: 'Add the attribute data-local to its tag.',
     })
   }

@@ -4,7 +4,7 @@ import { type Chromium, chromiumOfFile, consoleOf } from './chromium.ts'
 import { counterOfFile } from './shipped-worker.ts'
 import { startServer } from './test-site.ts'
 
-/** With a name, a site is not the counter's own, and counts without data-local. */
+/** With a name, a site is neither the counter's own nor on this machine. */
 export const SITE = 'blog.example'
 export const RESOLVED = ['--host-resolver-rules=MAP *.example 127.0.0.1']
 const ANY_ORIGIN = { public: true, allowed_origins: ['*'] }

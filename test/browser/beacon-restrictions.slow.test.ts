@@ -21,7 +21,7 @@ const loaded = (how: string) =>
 const [ASYNC, LINK] = [SCRIPT.replace('defer', 'async'), '<link rel="canonical" href="/c?x">']
 const EXTENDED = '<script>Object.prototype.a = Array.prototype.a = () => { throw 1 }</script>'
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script href="COUNTER/slotted.js"/></svg>'
-const NEEDS = ['log: needs script']
+const NEEDS = ['log: needs src']
 
 it.each([
   ['has the tag twice', SCRIPT + SCRIPT, '/page'],
@@ -67,7 +67,7 @@ it('A browser that a program controls says so with each hit, which counts only i
     const { tab } = await open('', { tag: `data-type="${type}"`, by, before })
     await settled(tab)
   }
-  const [automated, not] = ['?key=%2Fpage&automated=1&type=', '?key=%2Fpage&automated=0&type=']
+  const [automated, not] = ['?automated=1&key=%2Fpage&type=', '?automated=0&key=%2Fpage&type=']
   // The type comes last: lists of blockers name `?type=pageview&`.
   expect(sent).toEqual([`${automated}page_view`, `${automated}with_programs`, `${not}page_view`])
   await counter.has({ 'with_programs /page': 1, 'page_view /page': 1 })
@@ -143,7 +143,7 @@ it.each([
     expect(requests).toBeLessThan(50)
     const key = `key-${requests}`
     await call(tab, [key], busyMs)
-    const told = await tab.waitForFunction(`window.told?.url.includes('?key=${key}&') && told`)
+    const told = await tab.waitForFunction(`window.told?.url.includes('&key=${key}&') && told`)
     const { ms } = (await told.jsonValue()) as { ms: number | null }
     if (ms !== null && ms < 20) expected[`page_view ${key}`] = 1
     await counter.has(expected, tab)

@@ -9,7 +9,7 @@ import { CHROMIUM_ARGUMENTS, SETTLE_MS } from './chromium.ts'
 import { startServer } from './test-site.ts'
 
 const { browser, counter } = pagesOfFile()
-const tag = () => `<!doctype html><script defer src="${counter.url}/slotted.js" data-local></script>`
+const tag = () => `<!doctype html><script defer src="${counter.url}/slotted.js"></script>`
 
 /** Opens a window with real tabs. Playwright emulates the focus of pages that it attaches to, which makes all of them visible. */
 async function openWindow() {

@@ -11,7 +11,7 @@ it('Signing in opens the requested page; the mark of a browser that is not count
   const site = await startSite({
     '/image': `<!doctype html><img src="${counter.url}/hit.gif?key=/by-image&type=page_view">`,
     '/link': `<!doctype html><a href="${counter.url}/d/download/app.zip">Download</a>`,
-    '/script': `<!doctype html><script defer src="${counter.url}/slotted.js" data-local data-key="/by-script"></script>`,
+    '/script': `<!doctype html><script defer src="${counter.url}/slotted.js" data-key="/by-script"></script>`,
   })
   const context = await browser.newContext()
   const status = async () => (await context.request.get(`${counter.url}/v1/status`)).status()

@@ -116,7 +116,7 @@ describe('With the packed package, in an empty folder', () => {
     await wranglerDev(blog)
 
     const text = async (path: string, Cookie = '') => (await fetch(url + path, { headers: { Cookie } })).text()
-    expect(await text('/posts/hello')).toContain('<script defer data-local src="/counter/slotted.js"></script>')
+    expect(await text('/posts/hello')).toContain('<script defer src="/counter/slotted.js"></script>')
     expect((await fetch(`${url}/counter/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
     expect((await hit(`${url}/counter`, { Origin: url }, '/posts/hello')).headers.get('X-Hit')).toBe('counted')
     await cron(url, '* * * * *')

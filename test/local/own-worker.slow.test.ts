@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
+import { PROJECT } from '../../local/project-root.ts'
 import { count, hit } from './newcomer.ts'
 import { alive, type NpmScript } from './npm-script.ts'
 import { env, ownWorkerOfFile, run } from './own-worker.ts'
@@ -28,6 +29,9 @@ describe('From an empty folder, with the packed package and nothing else', { tim
       stdout: expect.stringContaining('The package is now version'),
     })
     const { dev, url } = await startDev()
+    // It is README's, which needs no attribute here: see test/browser/beacon-local.test.ts.
+    const [tag] = /<script defer src=.*<\/script>/.exec(await readFile(join(PROJECT, 'README.md'), 'utf8'))!
+    expect(dev.output).toContain(tag.replace('https://YOUR-WORKER', url))
     // From a page of another origin.
     expect((await hit(url, { Origin: 'http://127.0.0.1:9' })).headers.get('X-Hit')).toBe('counted')
     await expect.poll(() => count(url)).toMatchObject({ count: 1 })

@@ -64,7 +64,7 @@ describe('npm start', { timeout: 300_000 }, () => {
     expect(await shownViews(service.output)).toBe(before + replayed)
 
     const demo = /demo site {2}(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output)![1]!
-    expect(await (await fetch(demo)).text()).toContain(`<script defer src="${url}/slotted.js" data-local></script>`)
+    expect(await (await fetch(demo)).text()).toContain(`<script defer src="${url}/slotted.js"></script>`)
     expect((await fetch(`${url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
 
     const statuses = ['ci', 'app', 'nobody'].map(async (name) => {

@@ -6,5 +6,5 @@ import { LOCAL_HOST } from '../../src/visits/network.ts'
 
 it('The script knows the same local hosts as the Worker', () => {
   const script = readFileSync(join(PROJECT, 'src/browser/beacon/beacon.ts'), 'utf8')
-  expect(script).toContain(`location.hostname.replace(${LOCAL_HOST}, '')`)
+  for (const of of ['location', 'base']) expect(script).toContain(`${of}.hostname.replace(${LOCAL_HOST}, '')`)
 })

@@ -36,7 +36,6 @@ app.get('/posts/:slug', (c) => {
   return c.html(page(title, html`<p>Read <b data-counter>…</b> times.</p>`))
 })
 
-// With data-local, views on your own machine count too.
 function page(title: string, content: unknown) {
   return html`<!doctype html>
 <html lang="en">
@@ -44,7 +43,7 @@ function page(title: string, content: unknown) {
 <title>${title}</title>
 <h1>${title}</h1>
 ${content}
-<script defer data-local src="/counter/slotted.js"></script>
+<script defer src="/counter/slotted.js"></script>
 </html>`
 }
 

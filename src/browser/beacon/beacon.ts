@@ -16,18 +16,18 @@
 // release-beacon` makes the text that is served.
 
 /** For pages to call. Counts one, by default for the page, and resolves after the response. */
-type CountByHand = (key?: string, type?: string) => Promise<void>
+type CountByCall = (key?: string, type?: string) => Promise<void>
 /** An event, or the name of a method of `history`. */
 type Noticed = MouseEvent & SecurityPolicyViolationEvent & PageTransitionEvent & { navigationType?: string } & string
 /** An element, with the parameter `of` for `/v1/shown` that was asked for it. */
 type Shown = HTMLElement & { slottedCounter?: unknown }
 
 declare const self: Window & {
-  slottedCounter?: CountByHand
+  slottedCounter?: CountByCall
   console?: Console
   navigation?: EventTarget
 }
-declare const document: Document & { prerendering?: boolean }
+declare const document: Document & { prerendering?: boolean; currentScript: HTMLScriptElement; all: { 0: HTMLElement } }
 // biome-ignore lint/suspicious/noExplicitAny: its methods are called by names from a list
 declare const history: Record<string, any>
 
@@ -41,31 +41,20 @@ const MAX_ADDRESS = 6_000
 try {
   // If a page has the tag twice, it counts once.
   if (!self.slottedCounter) {
-    // There is none in a module, or if a loader evaluates the script; in SVG, it has no src.
-    let {
-        src,
-        dataset: {
-          key: ownKey,
-          // For files, the host name is empty. console.log returns nothing: whoever tries the script out would look for why
-          // nothing counts.
-          local = location.hostname.replace(/.::1.|127.*\d|localhost/, '') || self.console?.log('needs data-local'),
-          prefix = '',
-          hash,
-          type: ownType = 'page_view',
-        },
-      } = document.currentScript as HTMLScriptElement,
-      // The folder of the script, such as https://example.com/counter/.
-      base = new URL('.', src),
-      query: string,
-      /** The key of the page, without the prefix. */
-      current: string,
-      /** The canonical link of the last page counted. */
-      canonical: string | undefined,
-      /** Set if a page is yet to be counted. */
-      due: unknown,
-      /** Set while a change of the page waits for others. */
-      timer: unknown,
-      path: string,
+    // There is none in a module, or if a loader evaluates the script; in SVG, it has no src. The folder of the script is such as
+    // https://example.com/counter/.
+    let base = new URL('.', document.currentScript.src),
+      {
+        prefix = '',
+        hash,
+        type: ownType = 'page_view',
+        key: keyOfTag,
+        // A page on this machine is counted by a Worker on this machine only. For files, the host name is empty. console.log returns
+        // nothing: whoever tries the script out would look for why nothing counts.
+        local = !base.hostname.replace(/.::1.|127.*\d|localhost/, '') ||
+          location.hostname.replace(/.::1.|127.*\d|localhost/, '') ||
+          self.console?.log('needs data-local'),
+      } = document.currentScript.dataset,
       /**
        * Removes numbers of other keys, and asks for the counts of all elements; with 0, of those that have not been asked for; with 1,
        * of none. While the page is yet to be counted, it asks for none either: count() will.
@@ -80,7 +69,7 @@ try {
               ? names[1] && [names.splice(names.length / 2), names].map(ask)
               : (await (await fetch(address)).json()).map((number: number | string | null, index: number) => {
                   try {
-                    number = number!.toLocaleString(document.documentElement.lang)
+                    number = number!.toLocaleString(document.all[0].lang)
                   } catch {
                     // The page names no language, or in a form that is none.
                     number = number?.toLocaleString() as string
@@ -100,20 +89,30 @@ try {
         }
         names.size && ask([...names])
       },
-      count: CountByHand = (self.slottedCounter = async (key = current, type = ownType) => {
+      /** The key of the page, without the prefix. */
+      current: string,
+      /** Set if a page is yet to be counted. */
+      due: unknown,
+      /** Set while a change of the page waits for others. */
+      later: unknown,
+      path: string,
+      query: string,
+      /** The canonical link of the last page counted. */
+      canonical: string | undefined,
+      count: CountByCall = (self.slottedCounter = async (key = current, type = ownType) => {
         if (local != null) {
           // The type comes last: lists of blockers name `?type=pageview&`.
           let hit =
             base +
             'hit?' +
-            new URLSearchParams({ key: prefix + key, automated: ((navigator.webdriver as never) | 0) as never, type })
+            new URLSearchParams({ automated: ((navigator.webdriver as never) | 0) as never, key: prefix + key, type })
           // With no-cors, a strict Referrer-Policy would set Origin to "null", which allowed_origins refuses. All responses are
           // readable, so the console stays silent unless the site may not count here at all.
           //
           // An event reports a policy violation, before or after the request fails. A blocker is recognized by how soon the request
           // failed. A slower request may have been counted and is not repeated: a missing view is better than an invented one.
           try {
-            await fetch(hit, { keepalive: 1 as never, method: 'POST' })
+            await fetch(hit, { method: 'POST', keepalive: 1 as never })
           } catch {
             setTimeout(
               () =>
@@ -140,13 +139,13 @@ try {
               canonical &&
               new URL(canonical)
             current =
-              ownKey ||
+              keyOfTag ||
               (found &&
-                found.hostname.replace(/^www\.|\.$/g, '') == location.hostname.replace(/^www\.|\.$/g, '') &&
+                location.hostname.replace(/\.$|^www\./g, '') == found.hostname.replace(/\.$|^www\./g, '') &&
                 found.pathname + found.search) ||
               current
             // Its timer would count the next page before that has settled. `due` is no timer's number if the browser kept the page.
-            count((ownKey = due = clearTimeout(due as never) as never))
+            count((keyOfTag = due = clearTimeout(due as never) as never))
           }
           // A new fragment is the same page; replacing keeps state in the query. If the application is faster than the timer, the
           // previous page was counted above. A page that was never visible does not count.
@@ -186,37 +185,37 @@ try {
         }
       }
     for (let name of [
-      'replaceState',
       'pagehide',
+      'prerenderingchange',
       // Tells of all navigation, before popstate. Without it, the methods of history are wrapped.
       'currententrychange',
       'click',
       'pushState',
-      'prerenderingchange',
-      (!self.navigation && 'popstate') as never as string,
+      'replaceState',
       'visibilitychange',
-      'readystatechange',
       'auxclick',
+      (!self.navigation && 'popstate') as never as string,
+      'readystatechange',
       'securitypolicyviolation',
     ]) {
-      // biome-ignore lint/suspicious/noExplicitAny: a method, false or undefined
-      let original: any = !self.navigation && history[name]
-      if (original) history[name] = (...change: unknown[]) => noticed(original.apply(history, change) || name)
+      let original = history[name]
+      if (original && !self.navigation)
+        history[name] = (...change: unknown[]) => noticed(original.apply(history, change) || name)
+      self.navigation?.addEventListener(name, noticed as never)
       // In the capture phase, because pages may stop the propagation of clicks.
       addEventListener(name, noticed as never, 1 as never)
-      self.navigation?.addEventListener(name, noticed as never)
     }
     // All attributes: their names would take 20 bytes. It does not look into shadow roots. The first of several changes is looked at
     // at once, the others together.
-    new MutationObserver(() => (timer ||= setTimeout(() => (timer = show(0)), SETTLE_MS, show(1)))).observe(document, {
-      subtree: 1 as never,
-      attributes: 1 as never,
+    new MutationObserver(() => (later ||= setTimeout(() => (later = show(0)), SETTLE_MS, show(1)))).observe(document, {
       childList: 1 as never,
+      attributes: 1 as never,
+      subtree: 1 as never,
     })
     noticed(noticed() as never)
   }
 } catch {
-  self.console?.log('needs script')
+  self.console?.log('needs src')
 }
 
 export {}

@@ -146,11 +146,11 @@ describe('A check', () => {
   })
 
   it.each(['http://localhost:3000/', 'http://127.0.0.1:4000/a', 'http://[::1]/'])(
-    'says that the script needs data-local on this machine: %s',
+    'says that the script of another machine needs data-local on this one: %s',
     async (page) => {
       const says = [
         'No, it does not count.',
-        'The script counts nothing on localhost.',
+        'On localhost, the script of a deployed Worker counts nothing.',
         'Add the attribute data-local to its tag.',
       ]
       expect(await check('local', page)).toEqual({ counts: false, says })
