@@ -8,5 +8,11 @@ export const IN_PACKAGE = basename(process.argv[1] ?? '').startsWith('slotted-co
  * @param flags options of npm: `-s ` keeps standard output clean
  */
 export function commandName(name: string, flags = ''): string {
-  return IN_PACKAGE ? `npx slotted-counter ${name}` : `npm run ${flags}${name} --`
+  return IN_PACKAGE ? commandText(name) : `npm run ${flags}${name} --`
 }
+
+/** The same for a sentence, without options. */
+export const commandText = (name: string) => (IN_PACKAGE ? `npx slotted-counter ${name}` : `npm run ${name}`)
+
+/** What runs everything on this machine. */
+export const START = IN_PACKAGE ? commandText('dev') : 'npm start'

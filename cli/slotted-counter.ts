@@ -16,6 +16,7 @@ const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> =
   replay: ['count the requests of an access log', () => import('./replay/replay.ts')],
   verify: ['check the tables of a running Worker against each other', () => import('./verify/verify.ts')],
   repair: ['correct the sums that verify found wrong', () => import('./repair/repair.ts')],
+  contention: ['show which connections wait for locked rows', () => import('./contention/contention.ts')],
   delete: ['delete counters', () => import('./move/delete.ts')],
   rename: ['move counters to other keys', () => import('./move/rename.ts')],
   merge: ['add counters to another counter and delete them', () => import('./move/merge.ts')],
@@ -24,7 +25,7 @@ const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> =
 const HELP = `Usage: npx slotted-counter COMMAND [options]
 
 ${Object.entries(COMMANDS)
-  .map(([name, [summary]]) => `  ${name.padEnd(9)} ${summary}`)
+  .map(([name, [summary]]) => `  ${name.padEnd(10)} ${summary}`)
   .join('\n')}
 
 "npx slotted-counter COMMAND --help" lists the options of a command.`

@@ -1,4 +1,5 @@
 import type { KeyedType } from '../src/counters/keys/key-address.ts'
+import { START } from './command-name.ts'
 import { fetchText, MAX_WAIT, PassingError, RefusedError, retried } from './retried.ts'
 
 /** The codes of conflicts (409) that may pass. */
@@ -72,7 +73,7 @@ export class WorkerClient {
       const address = url.replace(/\/+$/, '') + path
       const { response, text } = await fetchText(address, init, signal, deadlineMs).catch((error) => {
         if (this.#answered || !isNobodyThere(error)) throw error
-        throw new RefusedError(`nothing answers at ${url}: is \`npm start\` running, with the same PORT?`)
+        throw new RefusedError(`nothing answers at ${url}: is \`${START}\` running, with the same PORT?`)
       })
       this.#answered = true
       if (response.ok) return { text, headers: response.headers }

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
 import { wrongSettings } from '../cli/check/wrong-settings.ts'
-import { commandName, IN_PACKAGE } from '../cli/command-name.ts'
+import { IN_PACKAGE, START } from '../cli/command-name.ts'
 import { STATE_DIRECTORY } from '../cli/state-directory.ts'
 import { readConfig } from '../src/config/config.ts'
 import { type StopCron, startCron } from './cron.ts'
@@ -24,11 +24,10 @@ const DEMO_PORT = 8788
 const ONE_KEYSTROKE_MS = 1_000
 
 /** What starts this. The demo site is not in the package. */
-const COMMAND = IN_PACKAGE ? commandName('dev') : 'npm start'
 const SETTINGS = 'wrangler.toml'
 
 program
-  .name(IN_PACKAGE ? COMMAND : `${COMMAND} --`)
+  .name(IN_PACKAGE ? START : `${START} --`)
   .description(
     `Runs the database, the PlanetScale endpoint, the Worker${IN_PACKAGE ? ' and its cron' : ', its cron and a demo site'} on this machine, until Ctrl-C.`,
   )
@@ -134,10 +133,10 @@ if (process.env.npm_lifecycle_event !== undefined) {
 async function start(): Promise<void> {
   const wrong = databaseOnly ? [] : wrongSettings(SETTINGS, mounted)
   if (wrong.length > 0) throw new Error(`These settings are wrong:\n${wrong.map((line) => `  ${line}`).join('\n')}`)
-  unlock = await lockStateDirectory(STATE_DIRECTORY, databaseOnly ? 'the local endpoint' : url, COMMAND)
+  unlock = await lockStateDirectory(STATE_DIRECTORY, databaseOnly ? 'the local endpoint' : url, START)
   if (await endLeftover(STATE_DIRECTORY, 'worker')) say('Stopped a Worker that an earlier start left running.')
   if (!databaseOnly && !(await isFree(port))) {
-    throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 2} ${COMMAND}`)
+    throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 2} ${START}`)
   }
   if (!databaseOnly && demoPort !== undefined && !(await isFree(demoPort))) {
     throw new Error(`Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`)

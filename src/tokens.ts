@@ -15,7 +15,8 @@ export const PREFIX = 'slotted_'
 
 const NAME_RULE = `must have up to 32 letters, digits, "_" and "-", and not be "${OWNER}"`
 const SCOPE_RULE = `must be ${SCOPES.join(', ')}, or one of them with types, such as read:page_view,download`
-const HASH_RULE = 'must be the SHA-256 hash of a token in 64 hexadecimal digits: `npm run token` makes both'
+const HASH_RULE =
+  'must be the SHA-256 hash of a token in 64 hexadecimal digits: `npm run token` (`npx slotted-counter token`) makes both'
 
 /** An API token, without its value. */
 export interface Token {

@@ -1,4 +1,4 @@
-// `slotted-counter assets`: puts the files that browsers load into the static assets of a Worker that mounts the counter.
+// `npm run assets`: puts the files that browsers load into the static assets of a Worker that mounts the counter.
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { program } from 'commander'
@@ -17,7 +17,7 @@ const {
       'rules of others in _headers, stay as they are.',
   )
   .argument('<directory>', 'the folder that [assets] in wrangler.toml names')
-  .option('--base-path <path>', 'the basePath of createSlottedCounter, such as /counter', '')
+  .option('--base-path <path>', 'the BASE_PATH of the counter, such as /counter', '')
   .parse()
 const { basePath } = program.opts<{ basePath: string }>()
 if (!/^(?:\/[\w-]+)*$/.test(basePath)) {

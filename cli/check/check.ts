@@ -1,10 +1,10 @@
 // `npm run check:settings`: names every mistake in wrangler.toml.
 import { program } from 'commander'
-import { commandName } from '../command-name.ts'
+import { commandName, IN_PACKAGE } from '../command-name.ts'
 import { NoSuchFile, wrongSettings } from './wrong-settings.ts'
 
 program
-  .name(commandName('check'))
+  .name(commandName(IN_PACKAGE ? 'check' : 'check:settings'))
   .description('Reads wrangler.toml as the Worker would, and names every mistake with file and line.')
   .argument('[file]', 'the file', 'wrangler.toml')
   .option('--mounted', 'the counter is mounted in a Worker with other variables and cron triggers')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
 import { InvalidArgumentError, program } from 'commander'
+import { commandName, START } from '../command-name.ts'
 import { connectDatabase, type DatabaseConnection } from '../database-connection.ts'
 import { describeError } from '../retried.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
@@ -16,7 +17,7 @@ const SAMPLES = 10
 const PAUSE_MS = 110
 
 program
-  .name('npm run contention --')
+  .name(commandName('contention'))
   .description(
     'Shows which connections wait for locked rows: which row, for how long, and the statements on both sides. It ' +
       'changes nothing.',
@@ -30,7 +31,7 @@ program
     'after',
     `
 DATABASE_URL  mysql://USER:PASSWORD@HOST:PORT/DATABASE, https://USER:PASSWORD@HOST (PlanetScale) or http://… (local endpoint).
-              Default: the database of the \`npm start\` that runs here (STATE_DIR, default .local), else that of .dev.vars.`,
+              Default: the database of the \`${START}\` that runs here (STATE_DIR, default .local), else that of .dev.vars.`,
   )
   .parse()
 const { watch } = program.opts<{ watch?: number }>()
@@ -66,7 +67,7 @@ async function inspectLocks(db: DatabaseConnection, product: Product): Promise<s
 
 const url = databaseUrl()
 if (url === undefined || !URL.canParse(url)) {
-  program.error('There is no database to inspect: run `npm start` or set DATABASE_URL; see --help.')
+  program.error(`There is no database to inspect: run \`${START}\`, or set DATABASE_URL; see --help.`)
 }
 const host = new URL(url).host
 try {

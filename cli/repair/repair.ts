@@ -1,7 +1,7 @@
 // `npm run repair`: has a running Worker make the sums agree that `npm run verify` found wrong.
 import { program } from 'commander'
 import { visibleKey } from '../../src/visible-key.ts'
-import { commandName } from '../command-name.ts'
+import { commandName, commandText } from '../command-name.ts'
 import { interruption, stop } from '../interruption.ts'
 import { endProgress, sayProgress } from '../progress.ts'
 import { counterPath } from '../worker-client.ts'
@@ -66,5 +66,5 @@ try {
   else console.log(options.dryRun ? `${sums} would be repaired. Nothing was changed.` : `${sums} repaired.`)
   if (days.length > MAX_DAYS) console.log(`${days.length - MAX_DAYS} more days of ${type} are wrong. Run this again.`)
 } catch (error) {
-  stop(error, interrupted, ' Run npm run verify to see what is wrong.')
+  stop(error, interrupted, ` Run ${commandText('verify')} to see what is wrong.`)
 }

@@ -4,7 +4,7 @@ import { program } from 'commander'
 import type { FieldError } from '../../src/schemas.ts'
 import { PREFIX, readTokens, sha256 } from '../../src/tokens.ts'
 import { declaredTypes } from '../check/declared-types.ts'
-import { commandName } from '../command-name.ts'
+import { commandName, START } from '../command-name.ts'
 
 program
   .name(commandName('token'))
@@ -52,5 +52,5 @@ Then upload the whole file, which replaces all lines that the Worker has:
 
   npx wrangler secret put API_TOKENS < tokens.txt
 
-For npm start:         API_TOKENS="$(cat tokens.txt)" npm start
-For npx wrangler dev:  API_TOKENS="LINE\\nLINE" in .dev.vars`)
+On this machine:  API_TOKENS="$(cat tokens.txt)" ${START}
+In .dev.vars:     API_TOKENS="LINE\\nLINE"`)

@@ -93,7 +93,7 @@ const isSchemaFailure = (error: unknown) => error instanceof DatabaseFailure && 
 
 const INCOMPLETE = 'Tables are missing, or other programs have tables of the same names. Nothing was recorded.'
 const OTHER_KEYSPACE =
-  'The tables are not in the keyspace that this connection opens. Run npm run migrate through a connection that names their keyspace: see docs/sharding.md.'
+  'The tables are not in the keyspace that this connection opens. Run npm run migrate (npx slotted-counter migrate) through a connection that names their keyspace: see docs/sharding.md.'
 
 /** Whether the tables are in another keyspace: Vitess looks in all keyspaces for a name that only one of them has. */
 async function areElsewhere(db: Executor): Promise<boolean> {

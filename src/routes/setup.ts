@@ -72,7 +72,7 @@ function reasonOf({ message, cause, needsDeployRequest }: MigrationStopped): str
   if (needsDeployRequest)
     return 'Safe migrations are enabled, so this branch accepts schema changes from deploy requests only. Run the statements of GET /v1/setup (or of the dashboard) on a development branch, deploy it to this one, and make the tables again.'
   if (cause instanceof DatabaseFailure && cause.kind === 'credentials')
-    return 'The password in DATABASE_URL may not change tables. Use one with the role admin, here or with `npm run migrate`.'
+    return 'The password in DATABASE_URL may not change tables. Use one with the role admin, here or with `npm run migrate` (`npx slotted-counter migrate`).'
   const errno = /\(errno (\d+)\)/.exec(String(cause))?.[1] ?? 'unknown'
   return `${message}, with MySQL’s error ${errno}. The log has the reason (setup_stopped). Earlier statements were applied. Remove the cause and make the tables again.`
 }

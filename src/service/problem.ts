@@ -110,7 +110,7 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
   credentials: ['database_unavailable', 'The database refuses the credentials in DATABASE_URL.'],
   schema: [
     'database_not_ready',
-    'Make the tables: sign in on the Worker’s front page, or run `npm run migrate`. A lost table is made again, empty.',
+    'Make the tables: sign in on the Worker’s front page, or run `npm run migrate` (`npx slotted-counter migrate`). A lost table is made again, empty.',
   ],
   shards: [
     'too_few_ranges',
@@ -131,7 +131,7 @@ const REFUSALS: Record<ChangeRefusal, string> = {
   counter_exists: 'The new key already has a counter. Merge into it, or delete it first.',
   count_not_below: 'The count is not below the given number.',
   different_ranges:
-    'The keys are in different ranges (SHARDING.ranges), but a change is limited to one. Import each range separately, as `npm run import` does. Instead of renaming or merging, set both counters, or export and import the history.',
+    'The keys are in different ranges (SHARDING.ranges), but a change is limited to one. Import each range separately, as the command `import` does. Instead of renaming or merging, set both counters, or export and import the history.',
   history_too_large: `The counter has more than ${MAX_ROWS} rows of history.`,
   too_many_pending: `The counter has too many pending slots: a change can include at most ${MAX_TAKEN_SLOTS}.`,
 }

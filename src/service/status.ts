@@ -119,7 +119,7 @@ const HEALTH_CHECKS = {
     if (isSchemaFailure(failure)) return problemOf(failure).detail
     const pending = tables?.pending.map(({ name }) => name) ?? []
     if (pending.length === 0) return null
-    return `These migrations are pending: ${pending.join(', ')}. Make the tables on the front page, or run npm run migrate.`
+    return `These migrations are pending: ${pending.join(', ')}. Make the tables on the front page, or run npm run migrate (npx slotted-counter migrate).`
   },
   write_failed: ({ breakers }) =>
     breakers.some(({ writeFailed }) => writeFailed)
@@ -179,7 +179,8 @@ const OTHER_CHECKS = {
     const keptSince = startOf('day', new Date(found.now.getTime() - history.hourDays * DAY_MS))
     const late = found.oldestHour ? (keptSince.getTime() - found.oldestHour.getTime()) / DAY_MS : 0
     if (late <= MAX_EXPIRY_LAG_DAYS || !mayExpire) return null
-    const rest = 'The remaining hours belong to no day of the history (`kept` in the log): run npm run verify.'
+    const rest =
+      'The remaining hours belong to no day of the history (`kept` in the log): run npm run verify (npx slotted-counter verify).'
     return `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${whyLeft(found, 'expiry', 'expire', rest)}`
   },
   sums_disagree({ runs, config }) {
@@ -190,7 +191,7 @@ const OTHER_CHECKS = {
       return `${what}${start === null ? '' : ` ${start}`} of ${of}: ${is} instead of ${shouldBe}`
     })
     if (!list?.length) return null
-    return `The daily verification found sums that do not agree: ${list.join('; ')}. npm run verify lists all of them, and npm run repair corrects them.`
+    return `The daily verification found sums that do not agree: ${list.join('; ')}. npm run verify (npx slotted-counter verify) lists all of them, and repair corrects them.`
   },
   batches_dead({ runs, now }) {
     const { count, lastAt } = runs?.deadBatches ?? { count: 0, lastAt: null }
