@@ -29,6 +29,14 @@ export function dayOf(line: number, name: string, text: unknown): string {
   throw new LineError(line, `${name} must be a day from 1970-01-01 to today (UTC), such as "2026-11-01"`)
 }
 
+/** A day or an hour (UTC), such as `2026-11-01T09`. @throws {LineError} if it is neither */
+export function dayOrHourOf(line: number, name: string, text: unknown): string {
+  const [, day, hour] = /^(.{10})(T(?:[01]\d|2[0-3]))$/.exec(String(text)) ?? []
+  if (hour === undefined || !isDay(day!)) return dayOf(line, name, text)
+  if (Date.parse(`${day}${hour}:00Z`) <= Date.now()) return String(text)
+  throw new LineError(line, `${name} must not be an hour in the future (UTC)`)
+}
+
 /** The day (UTC) of a time; without a zone, the time is in UTC. @throws {LineError} if it is none */
 export function dayOfTime(line: number, name: string, time: unknown): string {
   const [, date = '', clock, zone = 'Z'] = TIME.exec(String(time)) ?? []

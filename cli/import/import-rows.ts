@@ -1,5 +1,5 @@
 import { unescapeFormulas } from '../../src/csv.ts'
-import { dayOf, isCount } from './cell-values.ts'
+import { dayOrHourOf, isCount } from './cell-values.ts'
 import { readCsvRecords } from './csv-records.ts'
 import type { InputText } from './input-text.ts'
 import { readJsonObjects } from './json-objects.ts'
@@ -14,7 +14,7 @@ export interface ImportRow {
   type: string
   key: string
   count: bigint
-  /** A day (UTC), such as `2026-11-01`. */
+  /** A day (UTC), such as `2026-11-01`, or an hour, such as `2026-11-01T09`. */
   day?: string
 }
 
@@ -57,5 +57,5 @@ function importRow(line: number, { type, key, count, day, ...others }: Record<st
   if (typeof count !== 'string' || !/^-?\d{1,19}$/.test(count)) throw wrong('count must be a whole number')
   const number = BigInt(count)
   if (!isCount(number)) throw wrong('count must be within 64 bits')
-  return { line, type, key, count: number, ...(day != null && { day: dayOf(line, 'day', day) }) }
+  return { line, type, key, count: number, ...(day != null && { day: dayOrHourOf(line, 'day', day) }) }
 }

@@ -1,34 +1,22 @@
 import type { FieldError } from '../schemas.ts'
 import { type Bindings, OPTIONS } from './read-settings.ts'
 
-/** The method by which each binding is recognized. */
-const METHODS: Readonly<Record<string, string>> = {
-  BATCHES: 'sendBatch',
-  DEAD_BATCHES: 'sendBatch',
-  VISITOR_LIMIT: 'limit',
-  READER_LIMIT: 'limit',
-  NEW_KEY_LIMIT: 'limit',
-}
+const NAMES = ['BATCHES', 'DEAD_BATCHES', 'VISITOR_LIMIT', 'READER_LIMIT', 'NEW_KEY_LIMIT']
 
 /**
  * Names bindings that are missing although something asks for them: another one with nearly their name, an option that names them, or a
  * queue for dead batches. What else `env` has may belong to the application that mounts the counter.
  */
 export function missingBindings(bindings: Bindings): FieldError[] {
-  const missing = Object.keys(METHODS).filter((name) => bindings[name] === undefined)
-  const isBound = (name: string, as: string) => typeof Object(bindings[name])[METHODS[as]!] === 'function'
-  const misspelt = Object.keys(bindings).flatMap((field) => {
-    const meant = similarName(field, missing)
-    return meant !== undefined && isBound(field, meant) ? { field, meant } : []
+  const { bindings: named = {} } = bindings[OPTIONS] ?? {}
+  const isBound = (name: string, as: string) =>
+    typeof Object(bindings[name])[as.endsWith('LIMIT') ? 'limit' : 'sendBatch'] === 'function'
+  return NAMES.filter((name) => bindings[name] === undefined).flatMap((name) => {
+    const field = Object.keys(bindings).find((other) => similarName(other, [name]) && isBound(other, name))
+    if (field !== undefined) return { field, message: `is not known here, and ${name} is not bound` }
+    const isAsked = Object.hasOwn(named, name) || (name === 'BATCHES' && isBound('DEAD_BATCHES', name))
+    return isAsked ? { field: name, message: 'is missing: bind it in wrangler.toml' } : []
   })
-  const asked = [
-    ...Object.keys(bindings[OPTIONS]?.bindings ?? {}),
-    ...(isBound('DEAD_BATCHES', 'DEAD_BATCHES') ? ['BATCHES'] : []),
-  ].filter((name) => missing.includes(name) && !misspelt.some(({ meant }) => meant === name))
-  return [
-    ...misspelt.map(({ field, meant }) => ({ field, message: `is not known here, and ${meant} is not bound` })),
-    ...[...new Set(asked)].map((field) => ({ field, message: 'is missing: bind it in wrangler.toml' })),
-  ]
 }
 
 /** The one of some names that a misspelt one probably is: they differ by case, or by one or two neighboring letters. */

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { midnightOf } from '../counters/calendar.ts'
 import { keyOfCounter } from '../counters/changes/change.ts'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
@@ -12,7 +13,7 @@ import { endpoint, type Parts } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { ADJUSTING, count, described, ok, operation, route, whole } from '../openapi/contract.ts'
 import * as fields from '../openapi/fields.ts'
-import { flag, parsed } from '../schemas.ts'
+import { flag, parsed, textThat } from '../schemas.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
 import { invalidRequest, Problem, type ProblemCode, problemOf, READING_REFUSALS } from '../service/problem.ts'
 import { SEND_AGAIN, takeListedReadings } from '../service/take-listed-readings.ts'
@@ -180,16 +181,21 @@ async function moved(
 }
 
 const KEY_RULE = 'is required: a value unique to this request, so that a retry changes nothing'
-const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
+const DAY_RULE = 'must be a day such as "2026-11-01", or an hour such as "2026-11-01T09", from 1970-01-01 to now (UTC)'
 
-const TO_DATE = v.transform((day: string) => new Date(day))
+const dayOrHour = v.pipe(
+  textThat(DAY_RULE, (text) => !Number.isNaN(midnightOf(text.replace(/T([01]\d|2[0-3])$/, '')))),
+  v.transform((text) =>
+    text.includes('T') ? { day: new Date(`${text}:00Z`), known: 'hour' as const } : { day: new Date(text) },
+  ),
+)
 
 const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
   body: fields.listBody('counters', () =>
     fields.listEntry('ImportedCount', {
       count: fields.importedCount(),
-      day: described(v.optional(v.pipe(fields.date(DAY_RULE), TO_DATE)), 'The day of the history to add to (UTC).'),
+      day: described(v.optional(dayOrHour), 'The day of the history to add to (UTC), or an hour of it.'),
     }),
   ),
   idempotency: 'import',
@@ -209,10 +215,10 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
   if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
   const at = new Date()
   const listed = await listedCounters(isolate, 'counters', body.counters, (_, { day }) =>
-    day !== undefined && (day.getTime() < 0 || day > at) ? { field: 'day', message: DAY_RULE } : null,
+    day !== undefined && (day.day.getTime() < 0 || day.day > at) ? { field: 'day', message: DAY_RULE } : null,
   )
   checkTypes(c, ...body.counters.map(({ type }) => type))
-  const rows = listed.map(({ day = null, ...row }) => ({ ...row, day }))
+  const rows = listed.map(({ day = { day: null }, ...row }) => ({ ...row, ...day }))
   await changed(c, id, importCounts(isolate.changeDb, rows, { id, at }))
   return { imported: rows.length }
 })

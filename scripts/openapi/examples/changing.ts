@@ -92,7 +92,10 @@ export const CHANGING_EXAMPLES: ExamplesOf<'Changing'> = {
       headers: { 'Idempotency-Key': 'old-counter-part-2' },
       body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
       status: 422,
-      answer: exampleInvalid('counters.0.day', 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'),
+      answer: exampleInvalid(
+        'counters.0.day',
+        'must be a day such as "2026-11-01", or an hour such as "2026-11-01T09", from 1970-01-01 to now (UTC)',
+      ),
     },
   },
 }

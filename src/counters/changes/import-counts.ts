@@ -7,14 +7,16 @@ import { addToTotals, checkTotals } from '../ledger/totals.ts'
 import { boundsOf, LARGEST_ID, laneOf, MAX_RANGES, rangeOf } from '../ranges.ts'
 import { ChangeRefused, KeyReused, makeChange, readContents } from './change.ts'
 
-/** The most statements of one attempt: the key elsewhere, totals, 2 for history, adjustments. */
-const ATTEMPT_STATEMENTS = 5
+/** The most statements of one attempt: the key elsewhere, totals, 3 for history, adjustments. */
+const ATTEMPT_STATEMENTS = 6
 
 export interface ImportRow {
   counter: CounterAddress
   count: bigint
   /** Any instant of its UTC day; `null` if the day is unknown. */
   day: Date | null
+  /** Whether the hour of the instant is known too. */
+  known?: 'hour' | 'day'
 }
 
 /**
@@ -49,7 +51,7 @@ export async function importCounts(db: Database, rows: readonly ImportRow[], { i
       await addToTotals(transaction, changes)
       const history = new HistoryAddition(laneOf(db, imports[0]!))
       for (const { days, ...counter } of imports) {
-        for (const { at, amount } of days) history.add([{ ...counter, amount }], at, 'day')
+        for (const { at, known, amount } of days) history.add([{ ...counter, amount }], at, known)
       }
       const undated = imports.map((counter) => ({ ...counter, amount: counter.undated }))
       history.adjust(undated, { kind: 'import', at })
@@ -67,9 +69,10 @@ function keyPlaces(least: bigint): bigint[] {
 
 /** The same text for the same rows in any order. */
 function contentsOf(rows: readonly ImportRow[]): string {
-  const lines = rows.map(({ counter: { recordType, recordId }, count, day }) =>
-    [recordType, recordId, count, day === null ? '' : startOf('day', day).toISOString()].join(),
-  )
+  const lines = rows.map(({ counter: { recordType, recordId }, count, day, known = 'day' }) => {
+    const time = day === null ? '' : startOf(known, day).toISOString() + (known === 'hour' ? ' hour' : '')
+    return [recordType, recordId, count, time].join()
+  })
   return lines.sort().join('\n')
 }
 
@@ -80,7 +83,7 @@ function sumByCounter(rows: readonly ImportRow[]) {
     ...ofCounter[0]!.counter,
     amount: sumOf(ofCounter),
     undated: sumOf(ofCounter.filter(({ day }) => day === null)),
-    days: ofCounter.flatMap(({ day, count }) => (day === null ? [] : { at: day, amount: count })),
+    days: ofCounter.flatMap(({ day, known = 'day', count }) => (day === null ? [] : { at: day, known, amount: count })),
   }))
   return imports.sort(byPrimaryKey)
 }

@@ -13,7 +13,9 @@ export interface Service {
   counts(type: string): Promise<Map<string, bigint>>
 }
 
-/** Runs import, export, replay and sync on Workers. @param folder where they keep their state */
+type Command = 'import' | 'export' | 'replay' | 'sync' | 'verify' | 'delete'
+
+/** Runs commands on Workers. @param folder where they keep their state */
 export function transferCommands(folder: () => string, atEnd: Finally) {
   /** @param other a service that has the same database */
   async function startService(settings: Record<string, unknown> = {}, other?: Service): Promise<Service> {
@@ -50,12 +52,9 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
   }
 
   /** Runs a command as its npm script does, but without npm. */
-  function start(
-    name: 'import' | 'export' | 'replay' | 'sync',
-    service: Pick<Service, 'url'>,
-    args: readonly string[],
-  ) {
-    const child: ChildProcess = spawn(process.execPath, [`cli/${name}/${name}.ts`, '--url', service.url, ...args], {
+  function start(name: Command, service: Pick<Service, 'url'>, args: readonly string[]) {
+    const program = `cli/${name === 'delete' ? 'move' : name}/${name}.ts`
+    const child: ChildProcess = spawn(process.execPath, [program, '--url', service.url, ...args], {
       cwd: PROJECT,
       env: { ...process.env, API_TOKEN: TOKEN, STATE_DIR: folder() },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -74,12 +73,7 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
     atEnd(async () => void child.kill('SIGKILL'))
     return { child, ended }
   }
-  async function run(
-    name: 'import' | 'export' | 'replay' | 'sync',
-    service: Pick<Service, 'url'>,
-    args: readonly string[],
-    input?: Buffer | string,
-  ) {
+  async function run(name: Command, service: Pick<Service, 'url'>, args: readonly string[], input?: Buffer | string) {
     const { child, ended } = start(name, service, args)
     child.stdin!.end(input)
     return ended
@@ -87,7 +81,7 @@ export function transferCommands(folder: () => string, atEnd: Finally) {
 
   /** Runs a command until it has sent a request whose answer is withheld, and something more is done. Then sends it a signal. */
   async function interrupt(
-    name: 'import' | 'export' | 'replay' | 'sync',
+    name: Command,
     proxy: WithholdingProxy,
     args: readonly string[],
     { path, nth, signal }: { path: string; nth: number; signal: NodeJS.Signals },

@@ -81,8 +81,8 @@ describe('bindings', () => {
       'MY_BATCHES is missing: bind it in wrangler.toml',
     ])
     expect(problems({ COUNTERS }, { ...ENV, VISITORS_LIMIT: limit, batches: queue, DEAD_BATCHES: queue })).toEqual([
-      'VISITORS_LIMIT is not known here, and VISITOR_LIMIT is not bound',
       'batches is not known here, and BATCHES is not bound',
+      'VISITORS_LIMIT is not known here, and VISITOR_LIMIT is not bound',
     ])
     expect(problems({ COUNTERS }, { ...ENV, DEAD_BATCHES: queue })).toEqual([
       'BATCHES is missing: bind it in wrangler.toml',

@@ -44,6 +44,32 @@ describe('POST /v1/imports', () => {
     expect((await worker.bring([{ type: 'page_view', key: 'today', count: 1, day: day(1) }])).status).toBe(422)
   })
 
+  it('takes rows of an hour out of it, its day and its month, also twice under one name, and refuses an hour in the future', async () => {
+    const hour = (after: number) => new Date(Date.now() + after * 3_600_000).toISOString().slice(0, 13)
+    const row = (count: number, day: string) => ({ type: 'issue', key: 'flooded', count, day })
+    await worker.api('POST', '/v1/counters/issue/flooded', { by: 100 })
+    await worker.api('POST', '/v1/rollup')
+    const rows = [row(-90, hour(0)), row(-3, hour(0).slice(0, 10)), row(7, '2026-01-01T00')]
+    expect([(await worker.bring(rows, 'flood')).status, (await worker.bring(rows, 'flood')).status]).toEqual([200, 200])
+    expect(await worker.count('issue', 'flooded')).toBe(14)
+    // The rest of a day is shown in its first hour.
+    const rest = hour(0).endsWith('T00') ? 7 : 10
+    for (const of of ['counters/issue/flooded', 'types/issue']) {
+      const last = async (by: string) => {
+        const { points } = await (await worker.api('GET', `/v1/${of}/history?by=${by}`)).json<{
+          points: { count: number }[]
+        }>()
+        return points.at(-1)!.count
+      }
+      expect([of, await last('hour'), await last('day')]).toEqual([of, rest, 7])
+    }
+    const { wrong } = await (await worker.api('POST', '/v1/verify', {})).json<{ wrong: unknown[] }>()
+    expect(wrong).toEqual([])
+    for (const day of [hour(1), `${hour(0)}:00`, '2026-01-01T24', '2026-02-30T10']) {
+      expect((await worker.bring([row(1, day)])).status, day).toBe(422)
+    }
+  })
+
   it('names every invalid row by index and field, and imports nothing', async () => {
     const before = await adjustments()
     const response = await worker.bring([

@@ -63,8 +63,8 @@ describe('GET /v1/status', () => {
     await logged(async () => {
       await bare.cron(ROLL_UP_CRON)
       expect((await status(bare)).problems.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
-        expect.stringMatching(/^wrong_setting: READERS_LIMIT is not known here, and READER_LIMIT is not bound\./),
         expect.stringMatching(/^wrong_setting: BATCHES is missing: bind it in wrangler\.toml\./),
+        expect.stringMatching(/^wrong_setting: READERS_LIMIT is not known here, and READER_LIMIT is not bound\./),
         expect.stringMatching(/^wrong_setting: ASSETS is not bound, .* Restore \[assets\] in wrangler\.toml/),
       ])
     })
