@@ -22,7 +22,7 @@ program
   .description(
     'Adds counts from a file to the counters of a running Worker. The file is CSV with the header type,key,count or ' +
       'type,key,count,day, JSON lines (one object with these members per line), or an export of another counter, plain or ' +
-      'compressed with gzip. Counts with a day (UTC) are added to the history of that day; counts without a day only to the total.',
+      'compressed with gzip. Counts with a day (UTC), or an hour such as 2026-11-01T09, are added to the history; others only to the total.',
   )
   .argument('<file>', 'the file, or - for standard input')
   .addOption(URL_OPTION)
