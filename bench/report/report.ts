@@ -1,7 +1,6 @@
 import { MAX_ATTEMPTS, QUIET_PERCENT } from '../harness/run-rounds.ts'
 import type { Run } from '../harness/variant.ts'
 import { renderOthers } from '../topics/alternatives/others.ts'
-import { renderNeeds } from '../topics/scale/scale-document.ts'
 import { type Comparison, formatTarget, formatValue, judge } from './comparison.ts'
 import { renderTable } from './markdown-table.ts'
 import { headlines } from './readme-figures.ts'
@@ -16,46 +15,40 @@ npm run bench -- hot-key roll-up     # some topics; the results of all others ar
 npm run bench -- --render            # measures nothing; renders this file from the results
 \`\`\`
 
-- \`npm run bench -- --help\` lists the topics. [results/](results) has the figures of every run.
-- To change the text of this file, edit the topics and \`report/\`.
-- wrk and Redis are installed if they are missing; nginx and GoAccess are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
-- Machine and server should be idle otherwise. If you interrupt a run, the topics measured so far are kept.
+- \`--help\` lists the topics. [results/](results) has the figures of every run. The text of this file is in the topics and \`report/\`.
+- Missing wrk and Redis are installed; nginx and GoAccess are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
+- Nothing else should run. If you interrupt a run, the topics measured so far are kept.
 
 ## How it is measured
 
 The Worker is built as \`wrangler deploy\` builds it, and runs in one isolate of workerd. It reaches a database server with durable settings through the local
 PlanetScale endpoint, a separate process. wrk, the load generator, runs on the same machine; each connection sends its next request as soon as it has the last response.
-So compare only variants that were measured side by side.
 
 - Unless stated otherwise, each run has its own database, endpoint and workerd, is warmed up first, and has no latency added.
-- The variants take turns in every round. Ratios are taken within a round. The tables show their median, lowest and highest value. **Bold**: the median missed its target.
-- If the database holds fewer hits than were answered, or more than were sent, or if a request fails, the whole benchmark fails.
+- The variants take turns in every round, and ratios are taken within a round. The tables show the median, lowest and highest ratio. **Bold**: the median missed its target.
+- The benchmark fails if a request fails, or if the database holds fewer hits than were answered or more than were sent.
 - MySQL's log writer threads are on, as on PlanetScale ([why](notes.md#the-benchmark-itself)), but not on Vitess.
-- A run that loses more than ${QUIET_PERCENT} % of the processor time to other virtual machines is repeated, at most ${MAX_ATTEMPTS} times in all. The one that lost least counts.
+- A run that loses more than ${QUIET_PERCENT} % of the processor time to other virtual machines is repeated, up to ${MAX_ATTEMPTS} runs in all. The run that lost least is used.
 `
-
-/** Average hits a second of the sites whose needs are in the summary. */
-const SITES = [1, 100, 10_000]
 
 /** The answers that most readers look for. */
 function summary(results: Results): string {
   const lines = new Map(headlines(results).map(({ topic, line }) => [topic, `- ${line}`]))
   const about = (...topics: string[]) => topics.flatMap((topic) => lines.get(topic) ?? [])
-  const block = (heading: string, table: string | null) => (table === null ? [] : [`${heading}\n`, table])
+  const others = renderOthers(results)
   return [
     '# Benchmarks\n',
-    '**Is it fast?** On two cores that everything shares:\n',
+    '**Is it fast?** On two cores, which everything shares:\n',
     ...about('hot-key', 'latency', 'idle', 'worker', 'reading', 'roll-up'),
     '',
-    ...block(
-      '**What does it cost?** By [simulation](../docs/scale.md), which has all sizes:',
-      renderNeeds(results, SITES),
-    ),
-    ...block(
-      '**What do others do?** On the same machine with 64 connections ([all figures](#would-another-way-of-counting-be-better)):',
-      renderOthers(results),
-    ),
-    'Each question below has its answer first, then how it was measured. [notes.md](notes.md) says what was tried.\n',
+    '**What does it cost?** [Capacity and cost](../docs/scale.md) has the bill by traffic, from a simulation.\n',
+    ...(others === null
+      ? []
+      : [
+          `**What do others do?** With 64 connections ([all figures](#would-another-way-of-counting-be-better)):\n`,
+          others,
+        ]),
+    'Below, each question has its answer first. [notes.md](notes.md) says what was tried.\n',
   ].join('\n')
 }
 

@@ -87,8 +87,8 @@ export const alternatives: Topic = {
   name: 'alternatives',
   title: 'Would another way of counting be better?',
   text:
-    `Ways to count on the same machine, with ${CONNECTIONS} connections. All but nginx run on workerd. Redis is behind a Node.js process that serves HTTP, like the database. The Durable ` +
-    'Object runs in the same workerd; on Cloudflare, requests travel to the machine where it lives. All but the counter in memory answer after the hit is stored.',
+    `All run on the same machine with ${CONNECTIONS} connections, in workerd (except nginx, if it is installed). The Worker reaches Redis, like the database, through a Node.js process over HTTP. The Durable ` +
+    'Object is in the same workerd; on Cloudflare, requests travel to the machine where it lives. All but the counter in memory answer after the hit is stored.',
   seconds: 1,
   variants,
   columns: [
@@ -121,7 +121,8 @@ export const alternatives: Topic = {
     const rate = (candidate: Candidate) => medianOf(runs, named(candidate, HOT), 'perSecond')
     const withRate = (candidate: Candidate) => `${candidate.name} (${rounded(rate(candidate))})`
     const faster = [OBJECT, REDIS, REDIS_SECOND, MEMORY, EVENTS].filter((candidate) => rate(candidate) > rate(PRODUCT))
-    const better = faster.length === 0 ? 'No alternative is faster' : `Faster: ${faster.map(withRate).join(', ')}`
+    const better =
+      faster.length === 0 ? 'No alternative is faster' : `These are faster: ${faster.map(withRate).join(', ')}`
     return [
       `For one busy key, group commit counts ${rounded(rate(PRODUCT))} hits/s. ${better}.`,
       'Use a Durable Object if you have no database, need not list or join counters, and no counter comes near 1,000 requests/s, the platform’s limit per object.',
@@ -135,8 +136,8 @@ export const alternatives: Topic = {
       title: 'Against what you would pick instead',
       text:
         (runs.some(({ variant }) => variant === killedName(PRODUCT.name)) ? KILLED_TEXT : '') +
-        'A million hits at list prices of Cloudflare’s paid plan (September 2026, US dollars, without the included amounts): the Worker’s requests and its CPU time for one key, ' +
-        'and the Durable Object’s requests, rows and time in memory. Database, Redis and storage are extra.',
+        'The price of a million hits is by Cloudflare’s paid plan (September 2026, US dollars, without the included amounts). It adds the Worker’s requests and its CPU time for one key, ' +
+        'and the Durable Object’s requests, rows and time in memory.',
       ...withoutEmptyColumns(
         ['', '', ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`), 'p99 ms', ...KILLED_HEADINGS, 'a million hits'],
         rowsOf(runs),

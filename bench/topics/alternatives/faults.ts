@@ -149,7 +149,7 @@ function tableOfErrors(runs: readonly Run[]): Table {
   const faults = Object.keys(FAULTS) as Fault[]
   return {
     title: 'Hits lost or counted twice',
-    text: 'Of the acknowledged hits of all rounds.',
+    text: 'Each figure is out of the acknowledged hits of all rounds.',
     headings: ['', ...faults.map((fault) => FAULTS[fault].title)],
     // All candidates can be affected by this one.
     rows: FAULTS['Worker killed'].candidates.map((candidate) => [
@@ -165,7 +165,7 @@ export const faults: Topic = {
   title: 'Which hits are lost or counted twice when something fails?',
   text:
     `${CLIENTS} clients count one key and retry every hit until it is acknowledged. Halfway through, workerd or the database server is killed (SIGKILL) and restarted, or responses are cut off after ` +
-    `the commit: one in ${CUT_EVERY} statements that write (one in ${CUT_EVERY_GROUP} of group commit’s, which sends fewer). Then the count is compared with the acknowledged hits. If group commit cannot tell ` +
+    `the commit: those of one in ${CUT_EVERY} writing statements, or of one in ${CUT_EVERY_GROUP} with group commit, which sends fewer. Then the count is compared with the acknowledged hits. If group commit cannot tell ` +
     'whether a batch was stored, it answers 503 and `X-Hit: unknown`, and these clients retry.',
   seconds: 1,
   variants,
@@ -181,8 +181,8 @@ export const faults: Topic = {
     return [
       `Send an \`Idempotency-Key\` where counts must be exact: in ${withKey.length} runs, ${wrong} hits were lost or counted twice.`,
       `Without a key, group commit loses nothing either. If its Worker is killed, at most the hits in flight count twice (median: ${typical(PRODUCT, 'Worker killed', 'doubled')} of ${CLIENTS}).`,
-      `Counting in memory lost ${typical(MEMORY, 'Worker killed', 'lost').toLocaleString('en-US')} acknowledged hits (median) when the Worker was killed. Lost responses made one row count ` +
-        `${typical(ROW, 'answers cut', 'doubled')} hits twice, and Redis ${typical(REDIS, 'answers cut', 'doubled')}: neither recognizes a retry.`,
+      `Counting in memory lost ${typical(MEMORY, 'Worker killed', 'lost').toLocaleString('en-US')} acknowledged hits (median) when the Worker was killed. After lost responses, one row counted ` +
+        `${typical(ROW, 'answers cut', 'doubled')} hits twice and Redis ${typical(REDIS, 'answers cut', 'doubled')}, because neither recognizes a retry.`,
     ]
   },
   derived: ({ runs }) => [tableOfErrors(runs)],

@@ -47,8 +47,8 @@ export const hotKey: Topic = {
   name: 'hot-key',
   title: 'How much does counting cost?',
   text:
-    `${CONNECTIONS} connections count one key, and every request is answered after its commit. The baseline is the same request to a Worker that reads, ` +
-    'checks and answers it, but counts nothing; the table shows ratios to it. Worker, endpoint, database and wrk share the CPUs, so requests/s includes the cost of all of them. ' +
+    `${CONNECTIONS} connections count one key. The baseline is the same request to a Worker that reads, ` +
+    'checks and answers it, but counts nothing. Worker, endpoint, database and wrk share the CPUs, so requests/s includes the cost of all of them. ' +
     'CPU time is the Worker’s alone.',
   missed:
     'Counting waits for a commit. A Worker that waits 15 ms for a timer and counts nothing takes 70 µs of CPU time instead of 55. No answer ' +

@@ -21,8 +21,8 @@ export const throughVtgate: Topic = {
   name: 'vtgate',
   title: 'And through vtgate?',
   text:
-    `${CONNECTIONS} connections count one key with \`POST /hit?…\`, on MySQL and through a vtgate in front of it (\`VITESS_URL\`, one shard). ` +
-    'PlanetScale is MySQL behind vtgate. Here, vtgate and its tablet share the CPUs with everything else.',
+    `PlanetScale is MySQL behind vtgate. ${CONNECTIONS} connections count one key with \`POST /hit?…\`, on MySQL and through a vtgate in front of it ` +
+    '(`VITESS_URL`, one shard), which shares the CPUs with everything else.',
   variants: [
     httpVariant({ ...common, name: MYSQL, about: 'without Vitess', server: 'mysql' }),
     httpVariant({ ...common, name: VTGATE, about: 'the same through vtgate and vttablet', server: 'vitess' }),

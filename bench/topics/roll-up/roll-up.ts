@@ -25,7 +25,7 @@ export const rollUp: Topic = {
   name: 'roll-up',
   title: 'How much does rolling up cost, and does it slow writers down?',
   text:
-    `\`POST /v1/rollup\` with up to ${number(maxStatements)} statements, in pages of ${number(pageSlots)} slots. The baseline is hand-written SQL in one transaction on the ` +
+    `\`POST /v1/rollup\` may take ${number(maxStatements)} statements, and moves pages of ${number(pageSlots)} slots. The baseline is hand-written SQL in one transaction on the ` +
     'server: INSERT … SELECT … GROUP BY into the same tables, and an UPDATE of the slots. Afterwards, totals and every period must hold each pending count exactly once. ' +
     `Writers have ${WRITER_LOAD}. During their load, roll-ups run without a pause; in production, one runs each minute.`,
   missed:
@@ -96,9 +96,9 @@ export const rollUp: Topic = {
     const statements = medianOf(runs, BACKLOG_ROLL_UP, 'statements')
     const perSecond = (variant: string) => rounded(medianOf(runs, variant, 'perSecond'))
     return [
-      `A roll-up moves ${rounded(rate)} slots/s, ${rounded(rate / medianOf(runs, SQL, 'rowsPerSecond'))} of the rate of hand-written SQL, with about ` +
+      `A roll-up moves ${rounded(rate)} slots/s, ${rounded(rate / medianOf(runs, SQL, 'rowsPerSecond'))} times the rate of hand-written SQL, with about ` +
         `${Math.round(statements / (BACKLOG / 1_000))} statements for 1,000 slots. ${number(BACKLOG)} pending slots took ${rounded(medianOf(runs, BACKLOG_ROLL_UP, 'milliseconds') / 1_000)} s and ${rounded(statements)} statements.`,
-      `Do not roll up in one big transaction: writers wait for its locks. They count ${perSecond(DURING_SQL)} hits/s during it, and ${perSecond(DURING)} during roll-ups.`,
+      `Do not roll up in one big transaction: writers wait for its locks. They count ${perSecond(DURING_SQL)} hits/s during that transaction, and ${perSecond(DURING)} during roll-ups.`,
     ]
   },
 }

@@ -208,7 +208,7 @@ export const scaleCheck: Topic = {
   title: 'Is the simulation right?',
   text:
     'Several isolates of workerd count on one MySQL server, each through its own endpoint with network latency. Commits take 2 ms more. Hits arrive at a steady rate, and their keys follow Zipf’s law. ' +
-    'The simulation gets the same load, and how long statements took under it.',
+    'The simulation gets the same load, and the durations of statements that were measured under it.',
   seconds: 10,
   variants,
   columns: ['perSecond', 'statementsPer1000', 'pendingSlots'],

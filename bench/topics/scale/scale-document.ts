@@ -48,7 +48,7 @@ function needOf(sizing: Sizing, average: number): Need | null {
 }
 
 /** What sites with so many hits a second need; `null` if that was not measured. */
-export function renderNeeds(results: Results, rates: readonly number[]): string | null {
+function renderNeeds(results: Results, rates: readonly number[]): string | null {
   const sizing = new Sizing(results)
   const cpu = hitCpuIn(results)
   return sizing.complete && cpu !== null ? needsTable(sizing, cpu, rates) : null

@@ -175,6 +175,6 @@ export const freePlan: Topic = {
   })),
   findings({ runs }) {
     const over = variants.filter(({ name }) => medianOf(runs, name, 'cpuMs') > LIMIT_MS)
-    return [`${over.length} of ${variants.length} take longer than the plan allows, on this machine.`]
+    return [`On this machine, ${over.length} of ${variants.length} requests and runs take longer than the plan allows.`]
   },
 }

@@ -78,8 +78,8 @@ export const publicRequests: Topic = {
   name: 'public-requests',
   title: 'What does the largest public request cost?',
   text:
-    `As above. The counter has ${PENDING.toLocaleString('en-US')} pending slots. No request asks for an answer that is already kept. [Security](../docs/security.md#what-a-public-request-costs) ` +
-    'lists the rows that requests read, and which answers an isolate keeps.',
+    `The data is as above, and the counter has ${PENDING.toLocaleString('en-US')} pending slots. No request gets an answer that is already kept. [Security](../docs/security.md#what-a-public-request-costs) ` +
+    'lists the rows that each reads.',
   mostRounds: 3,
   variants,
   columns: ['cpuMs', 'nativeMs', 'statements'],
@@ -95,7 +95,7 @@ export const publicRequests: Topic = {
     const times = variants.map(({ name }) => ({ name, ms: medianOf(runs, name, 'cpuMs') })).sort((a, b) => b.ms - a.ms)
     const [longest] = times as [(typeof times)[number]]
     return [
-      `The longest of ${times.length} takes ${rounded(longest.ms)} ms of CPU time (${longest.name}), the median ${rounded(median(times.map(({ ms }) => ms)))} ms. The target is ${MOST_MS} ms.`,
+      `The longest of ${times.length} requests takes ${rounded(longest.ms)} ms of CPU time (${longest.name}), the median ${rounded(median(times.map(({ ms }) => ms)))} ms. The target is ${MOST_MS} ms.`,
     ]
   },
 }

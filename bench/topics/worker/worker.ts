@@ -123,8 +123,8 @@ export const worker: Topic = {
   name: 'worker',
   title: 'How much does the Worker itself cost?',
   text:
-    `CPU time is that of workerd, with ${CONNECTIONS} connections and one key. Start-up lasts until the first response on a path that needs no database; only the difference is ` +
-    'meaningful. The size is that of the deployed module.',
+    `CPU time is that of workerd, with ${CONNECTIONS} connections and one key. Start-up lasts until the first response on a path that needs no database; only its difference from ` +
+    'that of an empty Worker is meaningful.',
   missed: 'Features made the module larger. The hit route alone is 51.9 kB ([notes](notes.md#size-and-start-up)).',
   variants: [...cpu, ...starting, ...firstHits],
   columns: ['cpuMicros', 'perSecond', 'p50Ms', 'startMs', 'cpuMs', 'statements', 'kilobytes', 'gzipKilobytes'],
@@ -151,7 +151,7 @@ export const worker: Topic = {
     const extra = medianOf(runs, START, 'startMs') - medianOf(runs, START_EMPTY, 'startMs')
     return [
       `A hit takes ${rounded(hit)} µs of CPU time, of which the runtime takes ${rounded(empty)} µs for any request. The free plan allows 10 ms.`,
-      `The module is ${rounded(medianOf(runs, START, 'gzipKilobytes'))} kB gzipped. After a cold start, it answers ${rounded(extra)} ms later than an empty Worker, and ${rounded(coldMs)} ms later if that is a hit for a known key.`,
+      `The module is ${rounded(medianOf(runs, START, 'gzipKilobytes'))} kB gzipped. Its first response is ${rounded(extra)} ms later than that of an empty Worker, or ${rounded(coldMs)} ms if it is to a hit for a known key.`,
     ]
   },
 }
