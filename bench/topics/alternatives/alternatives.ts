@@ -122,7 +122,7 @@ export const alternatives: Topic = {
     const withRate = (candidate: Candidate) => `${candidate.name} (${rounded(rate(candidate))})`
     const faster = [OBJECT, REDIS, REDIS_SECOND, MEMORY, EVENTS].filter((candidate) => rate(candidate) > rate(PRODUCT))
     const better =
-      faster.length === 0 ? 'No alternative is faster' : `These are faster: ${faster.map(withRate).join(', ')}`
+      faster.length === 0 ? 'No alternative is faster' : `Faster alternatives: ${faster.map(withRate).join(', ')}`
     return [
       `For one busy key, group commit counts ${rounded(rate(PRODUCT))} hits/s. ${better}.`,
       'Use a Durable Object if you have no database, need not list or join counters, and no counter comes near 1,000 requests/s, the platform’s limit per object.',
@@ -136,7 +136,7 @@ export const alternatives: Topic = {
       title: 'Against what you would pick instead',
       text:
         (runs.some(({ variant }) => variant === killedName(PRODUCT.name)) ? KILLED_TEXT : '') +
-        'The price of a million hits is by Cloudflare’s paid plan (September 2026, US dollars, without the included amounts). It adds the Worker’s requests and its CPU time for one key, ' +
+        'The price of a million hits follows Cloudflare’s paid plan (September 2026, US dollars, without the included amounts): the Worker’s requests and its CPU time for one key, ' +
         'and the Durable Object’s requests, rows and time in memory.',
       ...withoutEmptyColumns(
         ['', '', ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`), 'p99 ms', ...KILLED_HEADINGS, 'a million hits'],

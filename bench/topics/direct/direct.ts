@@ -79,7 +79,7 @@ export const direct: Topic = {
     return [
       'The published upsert first inserts a row at the end of the primary key. The unique key rejects it, but the end of the index (`supremum`) stays ' +
         'locked until the commit. So upserts of different slots wait for each other: ' +
-        `${waits('published schema')} lock waits per 1,000 increments. With our primary key, an upsert locks only its own row, and there are ${waits('our key, random slots')}.`,
+        `${waits('published schema')} lock waits per 1,000 increments. With our primary key, an upsert locks only its own row: ${waits('our key, random slots')} lock waits.`,
       `If you cannot change the schema, use READ COMMITTED: ${rounded(medianOf(runs, named('published schema', committed), 'lockWaitsPer1000'))} lock waits per 1,000 increments.`,
     ]
   },

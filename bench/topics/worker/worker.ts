@@ -151,7 +151,7 @@ export const worker: Topic = {
     const extra = medianOf(runs, START, 'startMs') - medianOf(runs, START_EMPTY, 'startMs')
     return [
       `A hit takes ${rounded(hit)} µs of CPU time, of which the runtime takes ${rounded(empty)} µs for any request. The free plan allows 10 ms.`,
-      `The module is ${rounded(medianOf(runs, START, 'gzipKilobytes'))} kB gzipped. Its first response is ${rounded(extra)} ms later than that of an empty Worker, or ${rounded(coldMs)} ms if it is to a hit for a known key.`,
+      `The module is ${rounded(medianOf(runs, START, 'gzipKilobytes'))} kB gzipped. Its first response comes ${rounded(extra)} ms later than that of an empty Worker, and its first hit for a known key ${rounded(coldMs)} ms later.`,
     ]
   },
 }
