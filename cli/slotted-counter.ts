@@ -6,6 +6,7 @@ const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> =
   migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],
   init: ['create a Worker that counts, in a new folder', () => import('./init/init.ts')],
   dev: ['run the Worker of this folder with a real local database', () => import('../local/start.ts')],
+  serve: ['run the Worker of this folder on this machine for good', () => import('../local/serve/serve.ts')],
   deploy: ['deploy the Worker of this folder, with secrets and tables', () => import('./deploy/deploy.ts')],
   check: ['name every mistake in wrangler.toml, with its line', () => import('./check/check.ts')],
   assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],

@@ -7,32 +7,34 @@ import { Cron } from 'croner'
  */
 export type StopCron = (patience?: Promise<unknown>) => Promise<void>
 
+/** Runs the Worker's scheduled handler. @returns the outcome: `ok`, or what went wrong */
+export type FireCron = (expression: string, time: Date) => Promise<string>
+
 /**
- * Fires the Worker's cron triggers, as Cloudflare does in production: `wrangler dev` has the handler but no clock.
+ * Fires the Worker's cron triggers, as Cloudflare does in production: workerd has the handler but no clock. While a run of an
+ * expression is in progress, its next one is left out.
  *
- * @param workerUrl the Worker's address
  * @param expressions the cron expressions of wrangler.toml, in UTC
  * @param say called for each run that fails. The Worker's own log reports what a run did.
  */
-export function startCron(workerUrl: string, expressions: readonly string[], say: (line: string) => void): StopCron {
+export function startCron(fire: FireCron, expressions: readonly string[], say: (line: string) => void): StopCron {
   const running = new Set<Promise<void>>()
-  const fire = async (expression: string, time: Date) => {
-    const query = new URLSearchParams({ cron: expression, time: String(time.getTime()), format: 'json' })
+  const run = async (expression: string, time: Date) => {
     try {
-      const response = await fetch(`${workerUrl}/cdn-cgi/handler/scheduled?${query}`)
-      const outcome = outcomeOf(await response.text())
-      if (outcome !== 'ok') say(`Cron ${expression}: ${outcome ?? `HTTP ${response.status}`}`)
+      const outcome = await fire(expression, time)
+      if (outcome !== 'ok') say(`Cron ${expression}: ${outcome}`)
     } catch (error) {
       say(`Cron ${expression} could not reach the Worker: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   const jobs = expressions.map(
     (expression) =>
-      new Cron(expression, { timezone: 'UTC' }, () => {
+      new Cron(expression, { timezone: 'UTC', protect: true }, () => {
         const minute = new Date()
         minute.setUTCSeconds(0, 0)
-        const run = fire(expression, minute).finally(() => running.delete(run))
-        running.add(run)
+        const current = run(expression, minute).finally(() => running.delete(current))
+        running.add(current)
+        return current
       }),
   )
   return async (patience = new Promise<never>(() => {})) => {
@@ -44,7 +46,16 @@ export function startCron(workerUrl: string, expressions: readonly string[], say
   }
 }
 
-/** The outcome of a run; `undefined` if the response is not wrangler's, as during a restart. */
+/** Fires the cron triggers of a Worker under Miniflare. @param address that of its scheduled handler, for HTTP */
+export function cronAt(address: string): FireCron {
+  return async (cron, time) => {
+    const query = new URLSearchParams({ cron, time: String(time.getTime()), format: 'json' })
+    const response = await fetch(`${address}?${query}`)
+    return outcomeOf(await response.text()) ?? `HTTP ${response.status}`
+  }
+}
+
+/** The outcome of a run; `undefined` if the response is not Miniflare's, as during a restart. */
 function outcomeOf(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { outcome?: string } | null)?.outcome

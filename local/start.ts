@@ -1,6 +1,5 @@
 // `npm start`, and `slotted-counter dev` in an application: runs everything on this machine, with a real database, until Ctrl-C.
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
@@ -8,11 +7,12 @@ import { wrongSettings } from '../cli/check/wrong-settings.ts'
 import { IN_PACKAGE, START } from '../cli/command-name.ts'
 import { STATE_DIRECTORY } from '../cli/state-directory.ts'
 import { readConfig } from '../src/config/config.ts'
-import { type StopCron, startCron } from './cron.ts'
+import { cronAt, type StopCron, startCron } from './cron.ts'
 import { type LocalDatabase, startLocalDatabase } from './database/local-database.ts'
 import type { DemoSite } from './demo-site.ts'
 import { isFree } from './processes/free-port.ts'
 import { endLeftover, type ServerProcess } from './processes/server-process.ts'
+import { runService } from './processes/service.ts'
 import { lockStateDirectory } from './state-directory-lock.ts'
 import { startWorker } from './worker/wrangler-dev.ts'
 
@@ -20,8 +20,6 @@ import { startWorker } from './worker/wrangler-dev.ts'
 const CRON_PATIENCE_MS = 5_000
 /** The port of the demo site, unless it is in use or DEMO_PORT is set. */
 const DEMO_PORT = 8788
-/** Milliseconds within which a second signal counts as the same keystroke. */
-const ONE_KEYSTROKE_MS = 1_000
 
 /** What starts this. The demo site is not in the package. */
 const SETTINGS = 'wrangler.toml'
@@ -74,61 +72,22 @@ let stopCron: StopCron | undefined
 let demo: DemoSite | undefined
 /** The origins that wrangler.toml allows. On this machine, all are allowed. */
 let origins: string[] = []
-const impatience = Promise.withResolvers<void>()
-let stopping: Promise<void> | undefined
-let askedAt = 0
 
-/** Stops everything in reverse order. Safe to call at any time, even while starting. */
-function stop(exitCode: number): Promise<void> {
-  stopping ??= (async () => {
-    process.exitCode = exitCode
+const service = runService({
+  async start() {
+    await start()
+    if (!service.isStopping()) console.log(`${greeting(database!)}\n`)
+  },
+  async stop(impatience) {
     await demo?.stop()
-    await stopCron?.(Promise.race([impatience.promise, setTimeout(CRON_PATIENCE_MS)]))
+    await stopCron?.(Promise.race([impatience, setTimeout(CRON_PATIENCE_MS)]))
     await worker?.stop()
     await database?.stop()
     unlock?.()
     if (database !== undefined) say('Stopped; nothing is left running.')
-    process.exit()
-  })().catch((error: unknown) => {
-    say(`Stopping failed: ${String(error)}`)
-    process.exit(1)
-  })
-  return stopping
-}
-
-let starting: Promise<void> = Promise.resolve()
-let started = false
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    if (stopping) {
-      // One Ctrl-C arrives twice: from the terminal and from npm.
-      if (Date.now() - askedAt < ONE_KEYSTROKE_MS) return
-      impatience.resolve()
-      // A server that is still starting ends with this process: see stop-with-parent.ts.
-      if (!started) process.exit(1)
-      return
-    }
-    askedAt = Date.now()
-    say(`${signal}: stopping …`)
-    // A server can be stopped only when it is up, so wait for the start in progress.
-    stopping = starting
-      .catch(() => {})
-      .then(() => {
-        stopping = undefined
-        return stop(0)
-      })
-  })
-}
-// npm does not always forward the signal that ended it. Without npm, no terminal can stop this process any more.
-if (process.env.npm_lifecycle_event !== undefined) {
-  const parent = process.ppid
-  setInterval(() => {
-    if (process.ppid !== parent && !stopping) {
-      say('npm has ended: stopping …')
-      void starting.catch(() => {}).then(() => stop(1))
-    }
-  }, 1_000).unref()
-}
+  },
+  say,
+})
 
 async function start(): Promise<void> {
   const wrong = databaseOnly ? [] : wrongSettings(SETTINGS, mounted)
@@ -143,15 +102,9 @@ async function start(): Promise<void> {
   }
   say('Starting the database …')
   database = await startLocalDatabase({ stateDirectory: STATE_DIRECTORY, mysqlUrl: process.env.MYSQL_URL, say })
-  void database.failed.then((error) => {
-    say(`${error.message}\nSee ${join(STATE_DIRECTORY, 'database/server.log')}.`)
-    return stop(1)
-  })
-  if (databaseOnly) return
-  if (stopping) return
+  if (databaseOnly || service.isStopping()) return
   if (!IN_PACKAGE) demo = await startDemo()
   say('Starting the Worker …')
-  const log = (line: string) => console.log(line)
   worker = await startWorker({
     port,
     stateDirectory: STATE_DIRECTORY,
@@ -160,15 +113,15 @@ async function start(): Promise<void> {
     apiTokens: process.env.API_TOKENS ?? '',
     secretsFile,
     files: demo === undefined ? null : `${demo.url}/files/`,
-    log,
+    log: (line) => console.log(line),
   })
   void worker.ended.then((code) => {
-    if (!stopping) say(`The Worker ended unexpectedly, with exit code ${code}.`)
-    return stop(1)
+    if (!service.isStopping()) say(`The Worker ended unexpectedly, with exit code ${code}.`)
+    return service.end(1)
   })
   const { triggers, vars } = unstable_readConfig({ config: SETTINGS })
   origins = [...new Set([...readConfig(vars).config.types.values()].flatMap((type) => type.allowedOrigins))]
-  stopCron = startCron(url, triggers.crons ?? [], say)
+  stopCron = startCron(cronAt(`${url}/cdn-cgi/handler/scheduled`), triggers.crons ?? [], say)
 }
 
 /** Starts the demo site on DEMO_PORT if that is set, else on its usual port, or on a free one if that is in use. */
@@ -182,9 +135,12 @@ async function startDemo(): Promise<DemoSite> {
       throw error
     })
   } catch (error) {
-    throw new Error(`The demo site cannot use port ${demoPort ?? DEMO_PORT}. Choose another one: DEMO_PORT=…`, {
-      cause: error,
-    })
+    throw new Error(
+      `Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -248,15 +204,4 @@ Roll up now instead of at the next full minute, and read the status:
   curl ${url}/v1/status ${auth}
 
 ${logFollows}`
-}
-
-starting = start().finally(() => {
-  started = true
-})
-try {
-  await starting
-  if (!stopping) console.log(`${greeting(database!)}\n`)
-} catch (error) {
-  say(error instanceof Error ? error.message : String(error))
-  if (!stopping) await stop(1)
 }

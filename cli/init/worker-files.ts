@@ -23,6 +23,7 @@ export async function workerFiles(answers: Answers, dependency: string): Promise
     scripts: {
       dev: 'slotted-counter dev',
       check: 'slotted-counter check',
+      serve: 'NODE_OPTIONS=--max-semi-space-size=2 slotted-counter serve',
       deploy: 'slotted-counter deploy',
     },
     dependencies: { hono, 'slotted-counter': dependency },
@@ -35,7 +36,7 @@ export async function workerFiles(answers: Answers, dependency: string): Promise
     ['src/index.ts', replaced(entry!, './slotted-counter.ts', 'slotted-counter')],
     ['package.json', `${JSON.stringify(packageJson, null, 2)}\n`],
     ['.dev.vars', '# For this machine only: the token to sign in with under `npm run dev`.\nAPI_TOKEN="local"\n'],
-    ['.gitignore', 'node_modules/\n.local/\n.wrangler/\n.dev.vars*\n'],
+    ['.gitignore', 'node_modules/\n/data/\n.local/\n.wrangler/\n.dev.vars*\n'],
     ['README.md', readme(answers)],
   ])
 }
@@ -86,10 +87,11 @@ Counts the pages of ${sites} with Slotted Counter. After \`npm install\`:
 \`\`\`sh
 npm run dev      # counts on this machine, with a real local database
 npm run check    # names every mistake in wrangler.toml, with its line
+npm run serve    # counts on this machine for good, behind your web server
 npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 \`\`\`
 
-To deploy, you need a Cloudflare account (free) and a PlanetScale database (from $39 a month).
+To deploy, you need a Cloudflare account (free) and a PlanetScale database (from $39 a month); for \`serve\`, see \`${DOCS}one-machine.md\`.
 
 The settings are in \`wrangler.toml\`; \`${DOCS}configuration.md\` explains them. To upgrade, run \`npm run init -- FOLDER\` in a newer clone
 of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here. The clone's CHANGELOG.md lists any

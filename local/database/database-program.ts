@@ -12,6 +12,7 @@ const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/loca
 /** The server, and the program that creates its data directory. The package `mariadb-server` would also start a service. */
 const DEBIAN_PACKAGES = ['mariadb-server-core', 'mariadb-client-core']
 
+export const NEEDED = 'MySQL 8.0 or later, or MariaDB 10.6 or later, is required'
 const OLDEST = { mysql: [8, 0], mariadb: [10, 6] } as const
 
 /** The program of a database server on this machine. */
@@ -64,7 +65,8 @@ async function identify(path: string): Promise<DatabaseProgram | null> {
   }
 }
 
-function isRecentEnough({ product, version }: DatabaseProgram): boolean {
+/** Whether a program, or a server, is a version that the counter was tested with. */
+export function isRecentEnough({ product, version }: Omit<DatabaseProgram, 'path'>): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [oldestMajor, oldestMinor] = OLDEST[product]
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
@@ -77,7 +79,7 @@ function isRecentEnough({ product, version }: DatabaseProgram): boolean {
  * @throws {Error} if neither can be used here; the message lists the commands for other systems
  */
 export async function installProgram(say: (line: string) => void): Promise<void> {
-  const needed = 'MySQL 8.0 or later, or MariaDB 10.6 or later, is required, but neither is installed.'
+  const needed = `${NEEDED}, but neither is installed.`
   const packages = { debian: DEBIAN_PACKAGES, homebrew: ['mariadb'] }
   const failure = await installPackages(packages, `${needed} Installing MariaDB:`, say).then(
     (done) => (done ? null : needed),

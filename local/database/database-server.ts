@@ -5,7 +5,7 @@ import mysql from 'mysql2/promise'
 import { freePort, isFree } from '../processes/free-port.ts'
 import { endLeftover, ServerProcess } from '../processes/server-process.ts'
 import { asRoot, createData, isDiskFull, lastLines, makeRoom, temporaryFolder } from './data-directory.ts'
-import { type DatabaseProgram, findProgram, installProgram } from './database-program.ts'
+import { type DatabaseProgram, findProgram, installProgram, isRecentEnough, NEEDED } from './database-program.ts'
 
 /** Starting may include crash recovery, and stopping flushes memory to the disk. */
 const START_MS = 120_000
@@ -31,6 +31,8 @@ export interface DatabaseServerOptions {
   mysqlUrl?: string | undefined
   /** The product to run. Default: any that is installed, preferably MySQL. */
   product?: DatabaseProgram['product']
+  /** The port to use. Default: that of the start before, if it is free. */
+  port?: number | undefined
   say: (line: string) => void
 }
 
@@ -42,6 +44,7 @@ interface Settings {
 }
 
 const USER = 'slotted_counter'
+const NAMES = { mysql: 'MySQL', mariadb: 'MariaDB' }
 
 /**
  * Starts a private server with durable settings and its own data, or connects to the server of MYSQL_URL. Installs MariaDB if
@@ -60,7 +63,8 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
     const version = await serverVersion(server.href).catch((error: Error) => {
       throw new Error(`The server of MYSQL_URL does not answer: ${error.message}`)
     })
-    const description = `${version} (MYSQL_URL)`
+    const description = `${NAMES[version.product]} ${version.version} (MYSQL_URL)`
+    if (!isRecentEnough(version)) throw new Error(`${NEEDED}, but this server is ${description}.`)
     return { url: server.href.replace(/\/$/, ''), description, ended: new Promise(() => {}), stop: async () => {} }
   }
   const directory = resolve(options.directory)
@@ -84,7 +88,7 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
         `Install it again, or remove ${directory} to start with an empty database.`,
     )
   }
-  const port = earlier !== null && (await isFree(earlier.port)) ? earlier.port : await freePort()
+  const port = options.port ?? (earlier !== null && (await isFree(earlier.port)) ? earlier.port : await freePort())
   const settings = { product: program.product, password: earlier?.password ?? randomBytes(18).toString('hex'), port }
   const data = join(directory, 'data')
   if (earlier === null) await createData(program, directory, data)
@@ -145,7 +149,8 @@ async function launch(
       '--server-id=1',
       '--log-bin=binlog',
       '--sync-binlog=1',
-      '--binlog-expire-logs-seconds=3600',
+      // A week, to restore a backup up to a point in time.
+      '--binlog-expire-logs-seconds=604800',
       '--innodb-buffer-pool-size=512M',
       ...(program.product === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=NULL'] : []),
     ],
@@ -184,7 +189,7 @@ async function launch(
   }
   return {
     url,
-    description: `${program.product === 'mysql' ? 'MySQL' : 'MariaDB'} ${program.version}`,
+    description: `${NAMES[program.product]} ${program.version}`,
     ended: new Promise((resolve) => {
       void server.ended.then((code) => {
         if (!stopping) resolve(code)
@@ -204,12 +209,12 @@ function lastErrors(text: string): string {
 }
 
 /** Asks a server for its product and version. */
-async function serverVersion(url: string): Promise<string> {
+async function serverVersion(url: string): Promise<Omit<DatabaseProgram, 'path'>> {
   const connection = await mysql.createConnection({ uri: url, connectTimeout: 5_000 })
   try {
     const [rows] = await connection.query('SELECT VERSION() AS version')
     const { version } = (rows as { version: string }[])[0]!
-    return version.includes('MariaDB') ? `MariaDB ${version.split('-')[0]}` : `MySQL ${version.split('-')[0]}`
+    return { product: version.includes('MariaDB') ? 'mariadb' : 'mysql', version: version.split('-')[0]! }
   } finally {
     await connection.end()
   }

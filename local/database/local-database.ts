@@ -1,19 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import { migrate } from '../../cli/migrate/migrations.ts'
 import { PlanetScaleEndpoint } from '../planetscale/endpoint.ts'
 import { freePort, isFree } from '../processes/free-port.ts'
+import { keepRunning } from '../processes/keep-running.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-server.ts'
 
 /** The name of the database, unless the path of MYSQL_URL names another one. */
 const DATABASE = 'slotted_counter'
-
-/** Pause before a restart, so that a server that fails immediately does not keep the machine busy. */
-const RESTART_PAUSE_MS = 5_000
-const MAX_RESTARTS = 10
 
 /** A database server, its tables, and the PlanetScale endpoint in front of it. */
 export interface LocalDatabase {
@@ -21,8 +17,6 @@ export interface LocalDatabase {
   endpoint: PlanetScaleEndpoint
   /** The Worker's DATABASE_URL. It stays the same from start to start as long as its port is free. */
   databaseUrl: string
-  /** Resolves with the reason if the server failed and could not be restarted. */
-  failed: Promise<Error>
   stop(): Promise<void>
 }
 
@@ -31,11 +25,11 @@ export interface LocalDatabaseOptions {
   stateDirectory: string
   /** A server to use instead of a private one: `mysql://USER:PASSWORD@HOST:PORT[/DATABASE]`. */
   mysqlUrl?: string | undefined
-  say: (line: string) => void
+  say: (line: string, level?: 'error') => void
 }
 
 /**
- * Starts the database of `npm start`, applies pending migrations and opens the endpoint.
+ * Starts the database of `npm start` and `slotted-counter serve`, applies pending migrations and opens the endpoint.
  *
  * @throws {Error} if that fails, with advice. Nothing is left running then.
  */
@@ -46,11 +40,15 @@ export async function startLocalDatabase({
 }: LocalDatabaseOptions): Promise<LocalDatabase> {
   const database =
     (mysqlUrl && URL.canParse(mysqlUrl) && decodeURIComponent(new URL(mysqlUrl).pathname.slice(1))) || DATABASE
-  const start = () => startDatabaseServer({ directory: join(stateDirectory, 'database'), mysqlUrl, say })
-  const server = await start()
+  const directory = join(stateDirectory, 'database')
+  const start = (port?: number) => startDatabaseServer({ directory, mysqlUrl, port, say })
+  let server = await start()
   try {
     const connection = await mysql.createConnection({ uri: server.url })
-    await connection.query('CREATE DATABASE IF NOT EXISTS ??', [database])
+    // A user of one database may not create it.
+    await connection
+      .query('USE ??', [database])
+      .catch(() => connection.query('CREATE DATABASE IF NOT EXISTS ??', [database]))
     await connection.end()
     const { port, password } = await endpointSettings(stateDirectory)
     const endpoint = new PlanetScaleEndpoint({ mysqlUrl: server.url, port, password })
@@ -59,15 +57,28 @@ export async function startLocalDatabase({
       const databaseUrl = endpoint.urlOf(database)
       const applied = await migrate({ databaseUrl })
       if (applied.length > 0) say(`Applied ${applied.length} migrations.`)
-      const { failed, stop } = keepRunning(server, start, say)
+      const stopped = new AbortController()
+      const serverPort = Number(new URL(server.url).port)
+      // While it is restarted, the Worker answers 503.
+      const kept = keepRunning({
+        name: 'The database',
+        ended: () => server.ended,
+        restart: async () => {
+          server = await start(serverPort)
+        },
+        signal: stopped.signal,
+        say,
+      })
       return {
         server,
         endpoint,
         databaseUrl,
-        failed,
         async stop() {
+          stopped.abort()
           await endpoint.close()
-          await stop()
+          // A server that is being restarted can be stopped only when it is up.
+          await kept
+          await server.stop()
         },
       }
     } catch (error) {
@@ -77,41 +88,6 @@ export async function startLocalDatabase({
   } catch (error) {
     await server.stop()
     throw error
-  }
-}
-
-/** Restarts the server when it ends without being stopped. In between, the Worker answers 503. */
-function keepRunning(
-  first: DatabaseServer,
-  start: () => Promise<DatabaseServer>,
-  say: (line: string) => void,
-): { failed: Promise<Error>; stop(): Promise<void> } {
-  const stopped = new AbortController()
-  let server = first
-  let restarting: Promise<void> | undefined
-  const watch = async (): Promise<Error> => {
-    for (let restarts = 0; restarts < MAX_RESTARTS; restarts++) {
-      const code = await server.ended
-      say(`The database ended unexpectedly, with exit code ${code}. Restarting it …`)
-      restarting = setTimeout(RESTART_PAUSE_MS, undefined, { signal: stopped.signal }).then(async () => {
-        server = await start()
-      })
-      await restarting
-      if (server.url !== first.url)
-        return new Error('The database restarted on another port, because its own port was in use.')
-      say('The database is running again.')
-    }
-    return new Error(`The database ended unexpectedly more than ${MAX_RESTARTS} times.`)
-  }
-  const failed = watch().catch((error: Error) => error)
-  return {
-    failed: failed.then((error) => (stopped.signal.aborted ? new Promise<Error>(() => {}) : error)),
-    async stop() {
-      stopped.abort()
-      // A server that is being restarted can be stopped only when it is up.
-      await restarting?.catch(() => {})
-      await server.stop()
-    },
   }
 }
 

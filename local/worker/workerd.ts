@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process'
-import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, relative, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { unstable_readConfig } from 'wrangler'
-import { wranglerProgram } from '../../cli/wrangler-program.ts'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
 import { PROJECT } from '../project-root.ts'
@@ -46,24 +43,6 @@ export interface Workerd {
   /** Kills it with SIGKILL. */
   kill(): Promise<void>
   stop(): Promise<void>
-}
-
-/**
- * Builds a Worker as `wrangler deploy` does.
- *
- * @param entry its main module. Default: src/index.ts.
- * @returns the path of the built module
- */
-export async function buildWorker(directory: string, entry = join(PROJECT, 'src/index.ts')): Promise<string> {
-  await mkdir(directory, { recursive: true })
-  const args = ['deploy', entry, '--dry-run', `--config=${join(PROJECT, 'wrangler.toml')}`, `--outdir=${directory}`]
-  await promisify(execFile)(process.execPath, [wranglerProgram(), ...args], {
-    cwd: PROJECT,
-    env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
-  })
-  const script = (await readdir(directory)).find((name) => name.endsWith('.js'))
-  if (script === undefined) throw new Error(`wrangler wrote no module to ${directory}`)
-  return join(directory, script)
 }
 
 /**

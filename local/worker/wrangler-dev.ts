@@ -5,8 +5,8 @@ import { wranglerProgram } from '../../cli/wrangler-program.ts'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
 import { localCounters } from './local-counters.ts'
+import { workerHealth } from './worker-health.ts'
 
-const START_MS = 90_000
 /** The folder of wrangler.toml: this repository, or an application that uses the package. */
 const PROJECT = process.cwd()
 
@@ -83,26 +83,12 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
       }
     })
   }
-  let ended = false
-  void worker.ended.then(() => {
-    ended = true
-  })
-  const url = `http://127.0.0.1:${port}/healthz`
-  const began = Date.now()
-  for (;;) {
-    const health = await readHealth(url)
-    // A counter that is mounted below a path leaves this one to its application. The crons begin after the start.
-    if (health !== null && (health.status < 500 || /"rollup_/.test(health.body))) return worker
-    const misconfigured = health?.body.includes('configuration_invalid')
-    if (misconfigured || ended || Date.now() - began > START_MS) {
-      await worker.stop()
-      throw new Error(
-        misconfigured
-          ? `The configuration has errors:\n${settingErrors(health!.body)}`
-          : `The Worker did not start at ${url} (${health?.body ?? 'no answer'}). See the log above.`,
-      )
-    }
-    await new Promise((done) => setTimeout(done, 500))
+  try {
+    await workerHealth(`http://127.0.0.1:${port}`, worker.ended)
+    return worker
+  } catch (error) {
+    await worker.stop()
+    throw error
   }
 }
 
@@ -142,18 +128,4 @@ function localConfig(directory: string, files: string | null): object {
     ...(assets?.directory !== undefined && { assets: { ...assets, directory: resolve(PROJECT, assets.directory) } }),
     vars: { ...vars, COUNTERS: localCounters(vars?.COUNTERS, files) },
   }
-}
-
-async function readHealth(url: string): Promise<{ status: number; body: string } | null> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(10_000) })
-    return { status: response.status, body: await response.text() }
-  } catch {
-    return null
-  }
-}
-
-function settingErrors(body: string): string {
-  const { errors } = JSON.parse(body) as { errors: { field: string; message: string }[] }
-  return errors.map(({ field, message }) => `  ${field} ${message}`).join('\n')
 }

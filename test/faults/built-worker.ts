@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildWorker } from '../../local/worker/workerd.ts'
+import { buildWorker } from '../../local/worker/build-worker.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

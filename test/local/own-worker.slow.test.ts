@@ -48,14 +48,34 @@ describe('From an empty folder, with the packed package and nothing else', { tim
     await stopDev(dev)
   })
 
-  it('check, dev and deploy name a wrong setting, with its line', async () => {
+  it('serve counts for good, with a private database and the sites of wrangler.toml', async () => {
+    const port = String(await freePort())
+    const serve = worker.script('serve', { PORT: port, API_TOKEN: 'a-token-of-the-owner' })
+    await serve.printed(/"event":"serve_started"/)
+    const url = `http://127.0.0.1:${port}`
+    const said = async (Origin: string) => (await hit(url, { Origin })).headers.get('X-Hit')
+    expect(await said('https://blog.example')).toBe('counted')
+    expect(await said('https://other.example')).toBe('ignored; reason=origin')
+    expect(await count(url)).toMatchObject({ count: 1 })
+    expect((await fetch(`${url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
+    const processes = await serve.processes()
+    await serve.pressCtrlC()
+    await serve.ended
+    expect(serve.output).toContain('"event":"serve_stopped"')
+    await expect.poll(() => alive(processes)).toEqual([])
+  })
+
+  it('check, dev, serve and deploy name a wrong setting, with its line', async () => {
     const file = join(worker.folder, 'wrangler.toml')
     const right = await readFile(file, 'utf8')
     await writeFile(file, right.replace('PLAN = "free"', 'PLAN = "pro"'))
     const line = right.split('\n').indexOf('PLAN = "free"') + 1
-    for (const name of ['check', 'dev', 'deploy']) {
+    for (const name of ['check', 'dev', 'serve', 'deploy']) {
       const said = expect.stringContaining(`wrangler.toml:${line}: PLAN must be "free" or "paid"`)
-      expect(await worker.script(name).outcome()).toEqual({ code: 1, output: said })
+      expect(await worker.script(name, { API_TOKEN: 'a-token-of-the-owner' }).outcome()).toEqual({
+        code: 1,
+        output: said,
+      })
     }
     await writeFile(file, right)
   })

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startCron } from '../../../local/cron.ts'
+import { cronAt, startCron } from '../../../local/cron.ts'
 
 /** A turn of the event loop. The fake clock does not affect it. */
 const moment = () => new Promise((resolve) => setImmediate(resolve))
@@ -40,7 +40,7 @@ describe('The local cron', () => {
   })
 
   const start = (...expressions: string[]) => {
-    stop = startCron(url, expressions, (line) => said.push(line))
+    stop = startCron(cronAt(`${url}/cdn-cgi/handler/scheduled`), expressions, (line) => said.push(line))
   }
   /** Lets time pass, and waits for the runs that are asked for then: so many since the start, and no more. */
   const pass = async (milliseconds: number, requests: number) => {

@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import { clientAddress, peerAddress, requestedOrigin } from './client-address.ts'
+import { log } from './json-log.ts'
+import type { ServeSettings } from './settings.ts'
+
+/** workerd closes a connection that is idle for 5 s (Cap'n Proto, `pipelineTimeout`). */
+const IDLE_MS = 2_500
+/** Headers of one connection (RFC 9110, section 7.6.1), and of the body that Node reads. */
+const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/
+/** Headers that only Cloudflare, or Miniflare, may set. */
+const PLATFORM = /^(?:cf|mf)-/
+
+/** The HTTP server before the Worker: says who sent a request, and under which address. */
+export class Front {
+  readonly #settings: ServeSettings
+  readonly #worker: (path: string) => URL | null
+  readonly #agent = new http.Agent({ keepAlive: true, timeout: IDLE_MS })
+  readonly #server = http.createServer({ keepAliveTimeout: 75_000 }, (...exchange) => this.#forward(...exchange))
+  #hasWarned = false
+
+  /** @param worker where the Worker is now, for a path; `null` while it is restarted */
+  constructor(settings: ServeSettings, worker: (path: string) => URL | null) {
+    this.#settings = settings
+    this.#worker = worker
+  }
+
+  /** Starts to listen. @throws {Error} with the code `EADDRINUSE` if the port is in use */
+  async listen(): Promise<void> {
+    await once(this.#server.listen(this.#settings.port, this.#settings.host), 'listening')
+  }
+
+  /** Answers the requests under way, and no others. @param patience cuts off what is left when it settles */
+  async close(patience: Promise<unknown>): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 50)
+    await Promise.race([closed, patience])
+    clearInterval(idle)
+    this.#server.closeAllConnections()
+    this.#agent.destroy()
+  }
+
+  #forward(incoming: http.IncomingMessage, response: http.ServerResponse): void {
+    const { isTrusted, addressHeader } = this.#settings
+    const { headers, method, url = '' } = incoming
+    const peer = peerAddress(incoming.socket.remoteAddress)
+    const isProxied = isTrusted(peer)
+    const origin = requestedOrigin(headers, isProxied)
+    if (origin === null || !url.startsWith('/')) return void refuse(response, 400)
+    const target = this.#worker(url)
+    if (target === null) return void refuse(response, 503)
+    this.#warn(peer, isProxied, headers)
+    const address = clientAddress(peer, headers[addressHeader] as string | undefined, isTrusted)
+    const sent: Record<string, string | string[]> = {}
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined && !HOP_BY_HOP.test(name) && !PLATFORM.test(name)) sent[name] = value
+    }
+    sent.host = origin.slice(origin.indexOf('//') + 2)
+    sent['cf-connecting-ip'] = address
+    const isChunked = headers['transfer-encoding'] !== undefined
+    // Otherwise Node would write the body of a GET without a length, as if it were the next request.
+    if (isChunked) sent['transfer-encoding'] = 'chunked'
+
+    const { hostname, port } = target
+    const outgoing = http.request({ agent: this.#agent, hostname, port, method, path: origin + url, headers: sent })
+    outgoing.on('response', (answered) => {
+      const own: string[] = []
+      for (let i = 0; i < answered.rawHeaders.length; i += 2) {
+        const name = answered.rawHeaders[i]!
+        if (!HOP_BY_HOP.test(name.toLowerCase())) own.push(name, answered.rawHeaders[i + 1]!)
+      }
+      response.writeHead(answered.statusCode!, own)
+      answered.on('error', () => response.destroy())
+      answered.pipe(response)
+    })
+    outgoing.on('error', () => {
+      if (response.headersSent) response.destroy()
+      else refuse(response, 503)
+    })
+    response.on('close', () => {
+      if (!response.writableFinished) outgoing.destroy()
+    })
+    if (isChunked || headers['content-length'] !== undefined) incoming.pipe(outgoing)
+    else outgoing.end()
+  }
+
+  /** Warns of a mistake in the settings of the web server in front: once, of the first browser's request. */
+  #warn(peer: string, isTrusted: boolean, headers: http.IncomingHttpHeaders): void {
+    const { addressHeader: name } = this.#settings
+    if (this.#hasWarned || headers['accept-language'] === undefined) return
+    const isForwarded = headers[name] !== undefined
+    let mistake = ''
+    if (isForwarded && !isTrusted) mistake = `is not in TRUSTED_PROXIES, so its ${name} is ignored`
+    if (!isForwarded && isTrusted) mistake = `has no ${name}, so its visitors count as ${peer}`
+    else if (isTrusted && !headers['x-forwarded-proto']) mistake = 'has no X-Forwarded-Proto, so it is sent to https'
+    this.#hasWarned = mistake !== ''
+    if (this.#hasWarned) log('warn', 'proxy_headers', { message: `A request from ${peer} ${mistake}.` })
+  }
+}
+
+/** Answers with a problem. After 503, whether the Worker counted is not known. */
+function refuse(response: http.ServerResponse, status: 400 | 503) {
+  const detail = status === 400 ? 'The address is malformed.' : 'The Worker is being restarted.'
+  const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', 'Retry-After': '5' }
+  const problem = { title: http.STATUS_CODES[status], status, detail }
+  return response.writeHead(status, { ...headers, 'Access-Control-Allow-Origin': '*' }).end(JSON.stringify(problem))
+}

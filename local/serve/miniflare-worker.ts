@@ -1,0 +1,174 @@
+import { once } from 'node:events'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import type { WorkerdStructuredLog } from 'miniflare'
+import type { Unstable_RawConfig } from 'wrangler'
+import { wranglerProgram } from '../../cli/wrangler-program.ts'
+import { cronAt, type FireCron } from '../cron.ts'
+import { keepRunning } from '../processes/keep-running.ts'
+import { STOP_SIGNALS } from '../processes/service.ts'
+import { logWorker } from './json-log.ts'
+
+const RESTARTING: FireCron = async () => 'the Worker is being restarted'
+
+/** How to run the Worker. */
+export interface MiniflareWorkerOptions {
+  /** wrangler.toml. */
+  config: Unstable_RawConfig
+  /** The built module. */
+  script: string
+  secrets: Record<string, string>
+  /** A folder for this process only. It is emptied. */
+  directory: string
+  say: (line: string, level?: 'error') => void
+}
+
+/** The built Worker in Miniflare, with its files and rate limits. It is started again when workerd ends. */
+export class MiniflareWorker {
+  /** Where it listens to requests for a path and query, as a whole URL; `null` while it is down. */
+  at: (url: string) => URL | null = () => null
+  /** Runs a cron trigger, and returns its outcome. */
+  scheduled: FireCron = RESTARTING
+  readonly #options: MiniflareWorkerOptions
+  readonly #stopped = new AbortController()
+  /** Resolves when workerd has ended, or was stopped. */
+  #ended: Promise<void> = Promise.resolve()
+
+  private constructor(options: MiniflareWorkerOptions) {
+    this.#options = options
+  }
+
+  /** @throws {Error} if it does not start */
+  static async start(options: MiniflareWorkerOptions): Promise<MiniflareWorker> {
+    const { directory } = options
+    await rm(directory, { recursive: true, force: true })
+    await mkdir(directory, { recursive: true })
+    // Where Miniflare keeps the counts of the rate limits. One that is killed would leave them in the system's folder.
+    process.env.TMPDIR = directory
+    process.env.MINIFLARE_WORKERD_PATH = await writeRunner(directory)
+    // Collects garbage early: what requests leave outside the heap is ten times as large.
+    process.env.MINIFLARE_WORKERD_V8_FLAGS ??= '--max-semi-space-size=2 --max-old-space-size=32'
+    const worker = new MiniflareWorker(options)
+    await worker.#launch()
+    void keepRunning({
+      name: 'The Worker',
+      ended: () => worker.#ended,
+      restart: () => worker.#launch(),
+      signal: worker.#stopped.signal,
+      say: options.say,
+    })
+    return worker
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    await this.#ended
+  }
+
+  async #launch(): Promise<void> {
+    const { Log, LogLevel, Miniflare } = ofWrangler('miniflare') as typeof import('miniflare')
+    const { config, script, secrets, say } = this.#options
+    const crash = Promise.withResolvers<void>()
+    const first = [config.assets!.run_worker_first ?? []].flat().map(String)
+    const isFirst = (path: string) =>
+      first.some((own) => path === own || (own.endsWith('/*') && path.startsWith(own.slice(0, -1))))
+    const output = new Log(LogLevel.WARN)
+    output.logWithLevel = (level, message) => {
+      // Miniflare would start it again at once, for ever.
+      if (message.includes('runtime crashed unexpectedly')) crash.resolve()
+      else if (level <= LogLevel.WARN) say(message, 'error')
+    }
+    const workerOf = (name: string, contents: string) => ({
+      type: 'worker' as const,
+      name,
+      compatibilityDate: config.compatibility_date!,
+      compatibilityFlags: config.compatibility_flags ?? [],
+      manifest: {
+        mainModule: 'worker.js',
+        modulesRoot: '/',
+        modules: { 'worker.js': { type: 'esm' as const, contents } },
+      },
+    })
+    const socket = { host: '127.0.0.1', port: 0, proxy: true }
+    const miniflare = new Miniflare({
+      host: '127.0.0.1',
+      port: 0,
+      cf: false,
+      logRequests: false,
+      telemetry: { enabled: false },
+      log: output,
+      unsafeTriggerHandlers: true,
+      handleStructuredLogs: ({ level, message, timestamp }: WorkerdStructuredLog) =>
+        logWorker(level, message, timestamp),
+      workers: [
+        {
+          config: {
+            ...workerOf('main', await readFile(script, 'utf8')),
+            env: Object.fromEntries([
+              // No plan limits a run here.
+              ...Object.entries({ ...config.vars, PLAN: 'paid' }).map(([name, value]) => [
+                name,
+                { type: 'json', value },
+              ]),
+              ...Object.entries(secrets).map(([name, value]) => [name, { type: 'text', value }]),
+              ...(config.ratelimits ?? []).map(({ name, namespace_id, simple }) => {
+                return [name, { type: 'rate-limit', namespace: namespace_id, simple }]
+              }),
+              ['ASSETS', { type: 'assets' }],
+            ]),
+            assets: {
+              directory: resolve(config.assets!.directory!),
+              hasUserWorker: true,
+              runWorkerFirst: config.assets!.run_worker_first ?? false,
+            },
+          },
+          // Without Miniflare's own Worker in front, which takes orders from headers.
+          dev: { stripCfConnectingIp: false, unsafeDirectSockets: [socket] },
+        },
+        // A way to the Worker without those for files, which take as much time and memory again.
+        {
+          config: workerOf('direct', 'export default {}'),
+          dev: { unsafeDirectSockets: [{ ...socket, serviceName: 'main' }] },
+        },
+      ],
+    })
+    // Miniflare's listeners, the last ones, would end this process before the last answer.
+    for (const signal of STOP_SIGNALS) process.removeListener(signal, process.listeners(signal).at(-1)!)
+    try {
+      // Not `scheduled` of Miniflare: it stops this process, while workerd may wait for its log to be read.
+      this.scheduled = cronAt(`${(await miniflare.ready).origin}/cdn-cgi/local/scheduled`)
+      const withFiles = await miniflare.unsafeGetDirectURL('main')
+      const direct = await miniflare.unsafeGetDirectURL('direct')
+      this.at = (url) => (isFirst(url.split('?', 1)[0]!) ? direct : withFiles)
+    } catch (error) {
+      await miniflare.dispose()
+      throw error
+    }
+    const down = Promise.race([crash.promise, once(this.#stopped.signal, 'abort')])
+    this.#ended = down.then(() => {
+      this.at = () => null
+      this.scheduled = RESTARTING
+      return miniflare.dispose()
+    })
+  }
+}
+
+/** Loads a package that wrangler brings along. */
+const ofWrangler = createRequire(wranglerProgram())
+
+/** Writes a program that runs workerd, and ends it when this process is killed: Miniflare would leave it running. @returns its path */
+async function writeRunner(directory: string): Promise<string> {
+  const { default: workerd } = createRequire(ofWrangler.resolve('miniflare'))('workerd') as { default: string }
+  const file = join(directory, 'workerd')
+  const script = `#!/bin/sh
+parent=$PPID self=$$
+(
+  while kill -0 "$parent" && kill -0 "$self"; do sleep 1; done
+  kill -0 "$parent" || kill -9 "$self"
+) </dev/null >/dev/null 2>&1 3>&- &
+exec '${workerd.replaceAll("'", "'\\''")}' "$@"
+`
+  await writeFile(file, script, { mode: 0o700 })
+  return file
+}

@@ -1,0 +1,39 @@
+const START_MS = 90_000
+
+/**
+ * Waits until a Worker answers.
+ *
+ * @param url its address
+ * @param ended resolves if it ends
+ * @throws {Error} if it does not answer, or its settings have errors, with the errors
+ */
+export async function workerHealth(url: string, ended: Promise<unknown>): Promise<void> {
+  let hasEnded = false
+  void ended.then(() => {
+    hasEnded = true
+  })
+  const began = Date.now()
+  for (;;) {
+    const health = await readHealth(`${url}/healthz`)
+    // A counter that is mounted below a path leaves this one to its application. The crons begin after the start.
+    if (health !== null && (health.status < 500 || /"rollup_/.test(health.body))) return
+    if (health?.body.includes('configuration_invalid')) {
+      const { errors } = JSON.parse(health.body) as { errors: { field: string; message: string }[] }
+      throw new Error(
+        ['The configuration has errors:', ...errors.map((one) => `  ${one.field} ${one.message}`)].join('\n'),
+      )
+    }
+    if (hasEnded || Date.now() - began > START_MS)
+      throw new Error(`The Worker did not start at ${url} (${health?.body ?? 'no answer'}). See the log above.`)
+    await new Promise((done) => setTimeout(done, 500))
+  }
+}
+
+async function readHealth(url: string): Promise<{ status: number; body: string } | null> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(10_000) })
+    return { status: response.status, body: await response.text() }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { freePort } from '../../../local/processes/free-port.ts'
+import { isInstalled } from '../../../local/processes/install-system-packages.ts'
+import { takeDatabase } from '../../harness/taken-databases.ts'
+import { Served, SITE, TOKEN } from './serve-script.ts'
+
+/** The name of the counter's host. */
+const NAME = 'counter.example'
+
+// .ci/run installs it on Debian. Its package would start a service on other machines.
+describe.skipIf(!(await isInstalled('caddy')))("serve, behind Debian's Caddy with TLS", { timeout: 300_000 }, () => {
+  it('counts 200 addresses as 200 visitors, ignores forged headers, and has the address of the web server', async () => {
+    const { name } = await takeDatabase({ empty: true })
+    const port = await freePort()
+    const env = { MYSQL_URL: `${inject('mysqlUrl')}/${name}`, TRUSTED_PROXIES: '127.0.0.1' }
+    const served = await Served.start(env)
+    await startCaddy(served, port)
+
+    /** @param from the client's address */
+    const send = (from: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+      new Promise<{ response: IncomingMessage; text: string }>((resolve, reject) => {
+        const method = body === undefined ? 'GET' : 'POST'
+        // Caddy made the certificate itself.
+        const options = { servername: NAME, localAddress: from, rejectUnauthorized: false, agent: false }
+        const sent = request({
+          host: '127.0.0.1',
+          port,
+          path,
+          method,
+          ...options,
+          headers: { Host: `${NAME}:${port}`, ...headers },
+        })
+        sent.once('error', reject).once('response', async (response) => {
+          let text = ''
+          for await (const part of response.setEncoding('utf8')) text += part
+          resolve({ response, text })
+        })
+        sent.end(body)
+      })
+    const view = async (from: string, forged: Record<string, string> = {}) => {
+      const headers = {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Mozilla/5.0 (X11) Firefox/145',
+        Origin: SITE,
+      }
+      const body = JSON.stringify({ type: 'page_view', key: '/blog/hello' })
+      return (await send(from, '/hit', { ...headers, ...forged }, body)).response.headers['x-hit']
+    }
+    await expect.poll(() => view('127.0.2.1').catch(() => null)).toBe('counted')
+    for (let i = 2; i <= 200; i++) expect(await view(`127.0.2.${i}`)).toBe('counted')
+    expect(await served.count('visitor')).toBe(200)
+    for (const forged of ['X-Forwarded-For', 'CF-Connecting-IP', 'X-Real-IP', 'MF-CF-Blob']) {
+      await view('127.0.2.1', { [forged]: '198.51.100.7' })
+    }
+    expect(await served.count('visitor')).toBe(200)
+    expect(await served.count('page_view')).toBe(204)
+
+    const origin = `https://${NAME}:${port}`
+    expect((await send('127.0.2.1', '/docs')).text).toContain(origin)
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: origin }
+    const { response } = await send('127.0.2.1', '/login', form, `token=${TOKEN}&next=/`)
+    expect(response.headers['set-cookie']?.join()).toMatch(/; Secure/)
+    const cookie = response.headers['set-cookie']!.map((one) => one.split(';')[0]).join('; ')
+    expect((await send('127.0.2.1', '/?type=page_view', { Cookie: cookie })).text).toContain('/blog/hello')
+  })
+})
+
+async function startCaddy(served: Served, port: number): Promise<void> {
+  const storage = join(served.folder, 'data/caddy')
+  const caddyfile = join(served.folder, 'Caddyfile')
+  const options = `admin off\nskip_install_trust\nauto_https disable_redirects\nstorage file_system "${storage}"`
+  const site = `https://${NAME}:${port} {\ntls internal\nreverse_proxy ${served.url.slice('http://'.length)}\n}`
+  await writeFile(caddyfile, `{\n${options}\n}\n${site}\n`)
+  const caddy = spawn('caddy', ['run', '--config', caddyfile], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const ended = new Promise((resolve) => caddy.once('exit', resolve))
+  onTestFinished(async () => {
+    caddy.kill()
+    await ended
+  })
+}

@@ -1,0 +1,172 @@
+import { request } from 'node:http'
+import { describe, expect, inject, it } from 'vitest'
+import { freePort } from '../../../local/processes/free-port.ts'
+import { takeDatabase } from '../../harness/taken-databases.ts'
+import { alive, atEndOfSuite, saying } from '../npm-script.ts'
+import { DATABASE, SERVER, Served, SITE, serveFolder, TOKEN, WORKERD } from './serve-script.ts'
+
+const authorized = { Authorization: `Bearer ${TOKEN}` }
+
+// Starts of everything: on a busy machine, each takes a while.
+describe('serve, on a server of MYSQL_URL', { timeout: 300_000 }, () => {
+  const atEnd = atEndOfSuite()
+  let served: Served
+  it('starts, counts and serves the files', async () => {
+    const { name } = await takeDatabase({ empty: true })
+    const mysqlUrl = `${inject('mysqlUrl')}/${name}`
+    served = await Served.start({ MYSQL_URL: mysqlUrl, TRUSTED_PROXIES: '127.0.0.1' }, { atEnd })
+    const response = await served.view()
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
+    expect(await served.count('page_view')).toBe(1)
+    expect((await fetch(`${served.url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
+    expect((await fetch(`${served.url}/v1/status`, { headers: authorized })).status).toBe(200)
+    expect((await fetch(`${served.url}/v1/status`, { headers: { Authorization: 'Bearer local' } })).status).toBe(401)
+  })
+
+  it('counts 200 addresses behind a trusted proxy as 200 visitors, and a forged one as the peer', async () => {
+    const from = (address: string) => served.view({ 'X-Forwarded-For': address }, '/visitors')
+    const addresses = Array.from({ length: 200 }, (_, i) => `203.0.${i}.7`)
+    for (const address of [...addresses, ...addresses]) {
+      // What a visitor sends, before the web server adds its address.
+      expect((await from(`198.51.100.1, ${address}`)).headers.get('X-Hit')).toBe('counted')
+    }
+    expect(await served.count('visitor', '/visitors')).toBe(200)
+    expect(await served.count('page_view', '/visitors')).toBe(400)
+    for (const address of addresses.slice(0, 5)) {
+      await served.view({ 'CF-Connecting-IP': `192.0.2.${address.length}` }, '/forged')
+      await served.view({ 'CF-Connecting-IP': address, 'X-Forwarded-For': '203.0.113.1' }, '/forged')
+    }
+    // The peer, and 203.0.113.1.
+    expect(await served.count('visitor', '/forged')).toBe(2)
+  })
+
+  it('limits a visitor as wrangler.toml says', async () => {
+    // The windows are the minutes of the clock, so go on until one has more than 600.
+    const said = async () => (await served.view({ 'X-Forwarded-For': '198.18.0.1' })).headers.get('X-Hit')
+    const some = () => Promise.all(Array.from({ length: 100 }, said))
+    const first = await some()
+    expect(new Set(first)).toEqual(new Set(['counted']))
+    await expect.poll(some, { timeout: 180_000 }).toContain('ignored; reason=rate')
+  })
+
+  it('has the address of the web server in links and redirects', async () => {
+    const page = (headers: Record<string, string>) =>
+      new Promise<{ status?: number | undefined; location?: string | undefined }>((resolve, reject) => {
+        request(`${served.url}/stats`, { headers }, (response) => {
+          response.resume()
+          resolve({ status: response.statusCode, location: response.headers.location })
+        })
+          .on('error', reject)
+          .end()
+      })
+    const proxied = { 'X-Forwarded-For': '203.0.113.9', Host: 'counter.example' }
+    expect(await page(proxied)).toEqual({ status: 308, location: 'https://counter.example/stats' })
+    expect((await page({ ...proxied, 'X-Forwarded-Proto': 'https' })).status).not.toBe(308)
+    expect((await page({ Host: 'counter.example/..' })).status).toBe(400)
+  })
+
+  it('refuses a second one on the same folder, and wrong settings', async () => {
+    const second = new Served(served.folder, await freePort(), {})
+    expect(await second.script.outcome()).toEqual(saying(1, 'It is running already, as process'))
+    const wrong = new Served(await serveFolder(), await freePort(), { API_TOKEN: 'local', HOST: '0.0.0.0' })
+    expect(await wrong.script.outcome()).toEqual(saying(1, /API_TOKEN must.*HOST=0\.0\.0\.0 would/s))
+  })
+
+  it('starts workerd again after kill -9, and loses nothing that it acknowledged', async () => {
+    const before = await served.count('page_view', '/killed')
+    let acknowledged = 0
+    let failed = 0
+    let stop = false
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!stop) {
+        const response = await served.view({}, '/killed').catch(() => null)
+        if (response?.status === 204) acknowledged++
+        else failed++
+      }
+    })
+    await expect.poll(() => acknowledged).toBeGreaterThan(50)
+    await served.signal(WORKERD, 'SIGKILL')
+    await served.script.printed(/The Worker is running again/)
+    const then = acknowledged
+    await expect.poll(() => acknowledged).toBeGreaterThan(then + 50)
+    stop = true
+    await Promise.all(clients)
+    expect(failed).toBeGreaterThan(0)
+    const counted = (await served.count('page_view', '/killed')) - before
+    expect(counted).toBeGreaterThanOrEqual(acknowledged)
+    expect(counted).toBeLessThanOrEqual(acknowledged + 4)
+  })
+
+  it('rolls up on time, and answers what is under way before it stops', async () => {
+    await served.script.printed(/"event":"rollup","scheduled":"[^"]*:00\.000Z","outcome":"complete"/)
+    const processes = await served.script.processes()
+    const sent = await beginHit(served.url)
+    await served.signal(SERVER, 'SIGTERM')
+    await served.script.printed(/SIGTERM: stopping/)
+    await expect
+      .poll(() =>
+        served.view().then(
+          ({ status }) => status,
+          () => 'refused',
+        ),
+      )
+      .toBe('refused')
+    expect(await sent.finish()).toBe(204)
+    expect(await served.script.ended).toBe(0)
+    expect(served.log.at(-1)).toMatchObject({ event: 'serve_stopped' })
+    await expect.poll(() => alive(processes)).toEqual([])
+  })
+})
+
+/** Sends the headers of a hit, waits until the server has read them, and sends the body when asked. */
+async function beginHit(url: string): Promise<{ finish(): Promise<number | undefined> }> {
+  const body = JSON.stringify({ type: 'page_view', key: '/under-way' })
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'User-Agent': 'Mozilla/5.0 (X11) Firefox/145',
+    Origin: SITE,
+    Expect: '100-continue',
+  }
+  const sent = request(`${url}/hit`, { method: 'POST', headers })
+  const answered = new Promise<number | undefined>((resolve, reject) => {
+    sent.once('response', (response) => resolve(response.resume().statusCode)).once('error', reject)
+  })
+  await new Promise((resolve) => sent.once('continue', resolve).flushHeaders())
+  return {
+    finish() {
+      sent.end(body)
+      return answered
+    },
+  }
+}
+
+describe('serve, on a private database', { timeout: 300_000 }, () => {
+  it('has everything that was acknowledged after kill -9 of the database and of the server', async () => {
+    const first = await Served.start({})
+    let acknowledged = 0
+    const countSome = async (served: Served) => {
+      const begin = acknowledged
+      while (acknowledged < begin + 50) if ((await served.view()).status === 204) acknowledged++
+    }
+    await countSome(first)
+    await first.signal(DATABASE, 'SIGKILL')
+    const dead = await first.view()
+    expect([dead.status, dead.headers.get('Retry-After')]).toEqual([503, '5'])
+    const status = await fetch(`${first.url}/v1/status`, { headers: authorized })
+    expect(await status.text()).toContain('database_unavailable')
+    await first.script.printed(/The database is running again/)
+    await expect.poll(async () => (await first.view()).status).toBe(204)
+    acknowledged++
+    await countSome(first)
+    const processes = await first.script.processes()
+    await first.signal(SERVER, 'SIGKILL')
+    await first.script.ended
+    await expect.poll(() => alive(processes)).toEqual([])
+
+    const second = await Served.start({}, { folder: first.folder })
+    expect(await second.count('page_view')).toBe(acknowledged)
+    await second.signal(SERVER, 'SIGTERM')
+    expect(await second.script.ended).toBe(0)
+  })
+})

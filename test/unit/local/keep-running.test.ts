@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { GrowingPause } from '../../../local/processes/keep-running.ts'
+
+it('Pauses double from a second to a minute, and begin anew after ten good minutes', () => {
+  const pause = new GrowingPause()
+  let now = 0
+  const next = (after: number) => {
+    now += after
+    return pause.next(now) / 1_000
+  }
+  expect(Array.from({ length: 8 }, () => next(60_000))).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+  expect(next(600_001)).toBe(1)
+})
