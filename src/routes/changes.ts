@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { midnightOf } from '../counters/calendar.ts'
-import { keyOfCounter } from '../counters/changes/change.ts'
+import { ChangeRefused, keyOfCounter } from '../counters/changes/change.ts'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import { MAX_REPAIRED_DAYS, repairCounter } from '../counters/changes/repair-counter.ts'
@@ -15,7 +15,7 @@ import { ADJUSTING, count, described, ok, operation, route, whole } from '../ope
 import * as fields from '../openapi/fields.ts'
 import { flag, parsed, textThat } from '../schemas.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
-import { invalidRequest, Problem, type ProblemCode, problemOf, READING_REFUSALS } from '../service/problem.ts'
+import { invalidRequest, type ProblemCode, problemOf } from '../service/problem.ts'
 import { SEND_AGAIN, takeListedReadings } from '../service/take-listed-readings.ts'
 
 /**
@@ -79,8 +79,7 @@ export const set = endpoint<typeof setCountContract>(
     const done = await changed(c, id, setOnce(), as && SEND_AGAIN)
     // A repeated request is told the count that it set, not the present one.
     const result = done === 'repeated' ? { added: null } : done[0]!
-    if ('refused' in result)
-      throw new Problem(result.refused, `${READING_REFUSALS[result.refused]} Nothing was changed.`)
+    if ('refused' in result) throw new ChangeRefused(result.refused)
     return { type: type.name, key, count, added: result.added }
   },
 )

@@ -120,12 +120,7 @@ const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> 
   rejected: ['internal_error', LOGGED],
 }
 
-export const READING_REFUSALS = {
-  reading_below_count: 'The reading is below the count. If the source restarted from zero, send "reset": true.',
-  count_out_of_range: DATABASE_PROBLEMS.range[1],
-}
-
-const REFUSALS: Record<ChangeRefusal, string> = {
+export const REFUSALS: Record<ChangeRefusal, string> = {
   no_such_counter: 'The counter does not exist.',
   no_such_target: 'The counter to merge into does not exist.',
   counter_exists: 'The new key already has a counter. Merge into it, or delete it first.',
@@ -134,6 +129,8 @@ const REFUSALS: Record<ChangeRefusal, string> = {
     'The keys are in different ranges (SHARDING.ranges), but a change is limited to one. Import each range separately, as the command `import` does. Instead of renaming or merging, set both counters, or export and import the history.',
   history_too_large: `The counter has more than ${MAX_ROWS} rows of history.`,
   too_many_pending: `The counter has too many pending slots: a change can include at most ${MAX_TAKEN_SLOTS}.`,
+  reading_below_count: 'The reading is below the count. If the source restarted from zero, send "reset": true.',
+  count_out_of_range: DATABASE_PROBLEMS.range[1],
 }
 
 /** The problem of any error. Only messages written for clients leave the Worker. @param advice for changes whose outcome is unknown */

@@ -1,8 +1,8 @@
-import { setCounts, type WantedCount } from '../counters/changes/set-counts.ts'
+import { type CountRefusal, setCounts, type WantedCount } from '../counters/changes/set-counts.ts'
 import { rowsByRange } from '../counters/ranges.ts'
 import type { Isolate } from '../isolate.ts'
 import { listedCounters } from './named-counters.ts'
-import { READING_REFUSALS } from './problem.ts'
+import { REFUSALS } from './problem.ts'
 
 export interface ListedReading {
   type: string
@@ -23,14 +23,14 @@ export async function takeListedReadings(isolate: Isolate, readings: readonly Li
     const reading: WantedCount = { counter, count: BigInt(count), as: reset ? 'reset' : 'reading' }
     return { recordId: counter.recordId, reading, sent: { type, key, count } }
   })
-  const refused: (Omit<ListedReading, 'reset'> & { code: keyof typeof READING_REFUSALS; detail: string })[] = []
+  const refused: (Omit<ListedReading, 'reset'> & { code: CountRefusal; detail: string })[] = []
   let added = 0n
   for (const ofRange of rowsByRange(rows, changeDb.ranges).values()) {
     const asked = ofRange.map(({ reading }) => reading)
     const taken = await setCounts(changeDb, asked, { key: null, at: new Date() })
     for (const [index, result] of taken === 'repeated' ? [] : taken.entries()) {
       if ('added' in result) added += result.added
-      else refused.push({ ...ofRange[index]!.sent, code: result.refused, detail: READING_REFUSALS[result.refused] })
+      else refused.push({ ...ofRange[index]!.sent, code: result.refused, detail: REFUSALS[result.refused] })
     }
   }
   return { taken: listed.length - refused.length, added, refused }

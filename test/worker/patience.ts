@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest'
 
-/** Milliseconds that an attempt at a statement may take, of a request and of what a page comes with, and that a download waits. */
+/** Milliseconds for which something waits: an attempt at a statement, of a request and of what a page comes with, and a download. */
 const WAITS_MS = [3_000, 1_000, 500]
 const PATIENCE_MS = 60_000
 
@@ -8,13 +8,17 @@ const PATIENCE_MS = 60_000
 type SetTimeout = (work: (...args: unknown[]) => void, milliseconds?: number, ...args: unknown[]) => unknown
 
 /**
- * Until the current test ends, downloads wait longer than half a second for their counts, and statements get more than three
- * seconds, or one: a busy machine may take longer. All other timers stay as they are.
+ * Until the current test ends, what waits for half a second, one or three waits for a minute: a busy machine may take longer. Pauses,
+ * which call the function of a promise, stay as they are.
  */
 export function bePatient(): void {
   const usual = globalThis.setTimeout as SetTimeout
   const patient: SetTimeout = (work, milliseconds, ...args) =>
-    usual(work, WAITS_MS.includes(milliseconds ?? 0) ? PATIENCE_MS : milliseconds, ...args)
+    usual(work, WAITS_MS.includes(milliseconds ?? 0) && !isPause(work) ? PATIENCE_MS : milliseconds, ...args)
   vi.stubGlobal('setTimeout', patient)
   onTestFinished(() => void vi.unstubAllGlobals())
+}
+
+function isPause(work: (...args: unknown[]) => void): boolean {
+  return String(work).includes('[native code]')
 }

@@ -145,6 +145,8 @@ export type ChangeRefusal =
   | 'different_ranges'
   | 'history_too_large'
   | 'too_many_pending'
+  | 'reading_below_count'
+  | 'count_out_of_range'
 
 /** Nothing was changed. */
 export class ChangeRefused extends Error {

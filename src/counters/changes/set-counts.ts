@@ -5,7 +5,7 @@ import { HistoryAddition } from '../ledger/history-addition.ts'
 import { addToSlots, pendingOf, pendingSlotsSql, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
-import { type ChangeKey, checkPending, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
+import { type ChangeKey, ChangeRefused, checkPending, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
 
 /** The most statements of one attempt: pending slots in both halves of the ids, totals, 3 for history, adjustments, slots. */
 const ATTEMPT_STATEMENTS = 8
@@ -19,14 +19,15 @@ export interface WantedCount {
 }
 
 /** By how much a count was changed, or why it was not. */
-export type CountSet = { added: bigint } | { refused: 'reading_below_count' | 'count_out_of_range' }
+export type CountSet = { added: bigint } | { refused: CountRefusal }
+export type CountRefusal = 'reading_below_count' | 'count_out_of_range'
 
 /**
  * Sets counters of one range, in one transaction, each by itself. What is pending is rolled up with it, so the history keeps what was
  * counted. What is counted after the read is added to the new count.
  * @param wanted several of a counter are set in their order
  * @returns in their order; `repeated`: the key was used for the same before, and nothing was changed
- * @throws {KeyReused | ChangeRefused | Overtaken | DatabaseFailure} as `makeChange`
+ * @throws {ChangeRefused} one with a key was refused @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`
  */
 export async function setCounts(
   db: Database,
@@ -68,6 +69,9 @@ export async function setCounts(
         book.isChanged ||= added !== 0n || book.isGone
         return { added }
       })
+      const refused = made.find((each) => 'refused' in each)
+      // The key must not be stored: a repeat is to be refused, too.
+      if (key !== null && refused) throw new ChangeRefused(refused.refused)
       const changed = books.filter(({ isChanged }) => isChanged)
       if (changed.length === 0) return
       const totals = changed.map(({ count, total, ...book }) => ({ ...book, amount: count - total, rolledUpAt: at }))

@@ -73,14 +73,15 @@ describe('bindings', () => {
     ])
   })
 
-  it('are missing if an option names them, another one has nearly their name, or only dead batches have a queue', () => {
+  it('are missing if an option names them, only dead batches have a queue, or, unless mounted, another has nearly their name', () => {
     const queue = { send: async () => {}, sendBatch: async () => {} }
     const limit = { limit: async () => ({ success: true }) }
     const bindings = { BATCHES: 'MY_BATCHES', DEAD_BATCHES: 'MY_DEAD', VISITOR_LIMIT: 'MY_LIMIT' }
     expect(problems({ COUNTERS, bindings }, { ...ENV, MY_DEAD: queue, MY_LIMIT: limit })).toEqual([
       'MY_BATCHES is missing: bind it in wrangler.toml',
     ])
-    expect(problems({ COUNTERS }, { ...ENV, VISITORS_LIMIT: limit, batches: queue, DEAD_BATCHES: queue })).toEqual([
+    const misspelt = { ...ENV, VISITORS_LIMIT: limit, batches: queue, DEAD_BATCHES: queue }
+    expect(problemsOf({ ...misspelt, COUNTERS })).toEqual([
       'batches is not known here, and BATCHES is not bound',
       'VISITORS_LIMIT is not known here, and VISITOR_LIMIT is not bound',
     ])
@@ -89,6 +90,7 @@ describe('bindings', () => {
     ])
     // What an application binds for itself.
     const others = { VISITORS_LIMIT: limit, VISITOR_LIMIT: limit, MAIL: queue, READERS_LIMIT: 5, COUNTER: {} }
-    expect(problems({ COUNTERS }, { ...ENV, ...others })).toEqual([])
+    expect(problemsOf({ ...ENV, COUNTERS, ...others })).toEqual([])
+    expect(problems({ COUNTERS }, { ...ENV, READERS_LIMIT: limit, BATCHES_2: queue })).toEqual([])
   })
 })

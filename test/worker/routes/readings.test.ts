@@ -31,7 +31,9 @@ describe('PUT /v1/counters/:type/:key with "as": "reading"', () => {
 
   it('refuses less than the count, unless "reset" is true', async () => {
     await put('lower', { count: 9, as: 'reading' })
-    await expectProblem(await put('lower', { count: 8, as: 'reading' }), 409, 'reading_below_count')
+    for (const headers of [{}, { 'Idempotency-Key': 'too low' }, { 'Idempotency-Key': 'too low' }]) {
+      await expectProblem(await put('lower', { count: 8, as: 'reading' }, headers), 409, 'reading_below_count')
+    }
     expect(await worker.count('release', 'lower')).toBe(9)
     const reset = await put('lower', { count: 2, as: 'reading', reset: true })
     expect(await reset.json()).toMatchObject({ count: 2, added: -7 })
