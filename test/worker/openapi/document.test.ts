@@ -30,7 +30,7 @@ let worker: TestWorker
 beforeAll(async () => {
   worker = await workerFor()
 })
-beforeEach(bePatient)
+beforeEach(() => bePatient())
 
 /** The Worker of wrangler.toml, open to every page, on a new database, with a private type added. */
 async function workerFor(overrides: Bindings = {}, faults: { action: 'error'; errno: number; times: number }[] = []) {

@@ -90,7 +90,7 @@ describe('The pages', () => {
 })
 
 describe('While the database lacks tables', () => {
-  beforeEach(bePatient)
+  beforeEach(() => bePatient())
 
   const front = async (to: TestWorker, Cookie = '') => (await to.fetch('/', { headers: { Cookie } })).text()
 

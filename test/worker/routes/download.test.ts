@@ -48,7 +48,7 @@ async function counted(): Promise<Record<string, string>> {
 }
 
 describe('A download', () => {
-  beforeEach(bePatient)
+  beforeEach(() => bePatient())
 
   it('is counted under its path, and redirected to the file', async () => {
     expect(await download('download/v1/app-1.0.tar.gz')).toEqual({

@@ -27,7 +27,7 @@ const downloaded = async (path: string, on = worker) => {
 }
 
 describe('The latest file', () => {
-  beforeEach(bePatient)
+  beforeEach(() => bePatient())
 
   it('is what its name leads to, and counts', async () => {
     for (const version of ['v1.2.0', 'v1.3.0']) {

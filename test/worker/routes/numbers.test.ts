@@ -15,7 +15,7 @@ const COUNTERS = {
 }
 
 stopClockOfFile()
-beforeEach(bePatient)
+beforeEach(() => bePatient())
 const { db, worker } = sharedWorker({ COUNTERS })
 beforeAll(async () => {
   worker.env.API_TOKENS = await tokenLines({ limited: 'read:page_view' })

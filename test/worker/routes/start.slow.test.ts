@@ -61,7 +61,7 @@ const PENDING = 75
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0)
 
 describe.skipIf(onVitess)('The start page', () => {
-  beforeEach(bePatient)
+  beforeEach(() => bePatient())
   // The site is written in statements that would span shards.
   beforeAll(async () => {
     await fillSampleSite(db.url, new Date())
