@@ -52,6 +52,7 @@ const secretsFile = IN_PACKAGE && existsSync('.dev.vars') ? '.dev.vars' : null
 if (secretsFile !== null) process.loadEnvFile(secretsFile)
 const port = Number(process.env.PORT || 8787)
 const demoPort = process.env.DEMO_PORT ? Number(process.env.DEMO_PORT) : undefined
+const demoPortTaken = `Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`
 const apiToken = process.env.API_TOKEN || 'local'
 const url = `http://127.0.0.1:${port}`
 const say = (line: string) => console.log(`[local] ${line}`)
@@ -98,7 +99,7 @@ async function start(): Promise<void> {
     throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 2} ${START}`)
   }
   if (!databaseOnly && demoPort !== undefined && !(await isFree(demoPort))) {
-    throw new Error(`Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`)
+    throw new Error(demoPortTaken)
   }
   say('Starting the database …')
   database = await startLocalDatabase({ stateDirectory: STATE_DIRECTORY, mysqlUrl: process.env.MYSQL_URL, say })
@@ -128,20 +129,12 @@ async function start(): Promise<void> {
 async function startDemo(): Promise<DemoSite> {
   const { startDemoSite } = await import('./demo-site.ts')
   const startAt = (port: number) => startDemoSite({ counter: url, port })
-  try {
-    // By trying: between a look and the start, another `npm start` may take the port.
-    return await startAt(demoPort ?? DEMO_PORT).catch((error: NodeJS.ErrnoException) => {
-      if (demoPort === undefined && error.code === 'EADDRINUSE') return startAt(0)
-      throw error
-    })
-  } catch (error) {
-    throw new Error(
-      `Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`,
-      {
-        cause: error,
-      },
-    )
-  }
+  // By trying: between a look and the start, another `npm start` may take the port.
+  return startAt(demoPort ?? DEMO_PORT).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    if (demoPort === undefined) return startAt(0)
+    throw new Error(demoPortTaken, { cause: error })
+  })
 }
 
 /** The replay command for this service, with the variables that differ from their defaults. */
