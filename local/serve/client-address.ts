@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { isLoopback } from '../../src/visits/network.ts'
 
 /** Whether an address is that of a web server in front, whose headers tell who sent a request. */
 export type IsTrusted = (address: string) => boolean
@@ -29,7 +30,7 @@ export function peerAddress(remoteAddress = ''): string {
 
 /**
  * The visitor's address: that of the peer, or if the peer is trusted, the last one in the header that is not trusted. What is before
- * it may be forged.
+ * it may be forged. 0.0.0.0 if a trusted peer on this machine names none: the Worker has no rate limits for this machine.
  *
  * @param header the header in which trusted proxies append the address of their peer, such as X-Forwarded-For
  */
@@ -38,7 +39,7 @@ export function clientAddress(peer: string, header: string | undefined, isTruste
   let address = peer
   while (isTrusted(address) && hops.length > 0) {
     const hop = withoutPort(hops.pop()!.trim())
-    if (isIP(hop) === 0) break
+    if (isIP(hop) === 0) return isLoopback(address) ? '0.0.0.0' : address
     address = peerAddress(hop)
   }
   return address
@@ -50,13 +51,9 @@ function withoutPort(hop: string): string {
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-/**
- * The origin that the visitor asked for, which a trusted proxy names in X-Forwarded-Proto and X-Forwarded-Host; `null` if there is no
- * host.
- */
+/** The origin that the visitor asked for; `null` if there is none. A trusted proxy keeps Host: visitors may send X-Forwarded-Host. */
 export function requestedOrigin(headers: IncomingHttpHeaders, isTrusted: boolean): string | null {
-  const forwarded = (name: string) => (isTrusted ? String(headers[name] ?? '') : '').split(',')[0]!.trim()
-  const host = forwarded('x-forwarded-host') || (headers.host ?? 'localhost')
-  const isHttps = forwarded('x-forwarded-proto').toLowerCase() === 'https'
+  const { host = 'localhost', 'x-forwarded-proto': scheme } = headers
+  const isHttps = isTrusted && /^\s*https\s*(?:,|$)/i.test(String(scheme))
   return HOST.test(host) ? `${isHttps ? 'https' : 'http'}://${host}` : null
 }
