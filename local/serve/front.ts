@@ -1,28 +1,35 @@
 import { once } from 'node:events'
 import http from 'node:http'
+import { PROBLEMS, reportOf } from '../../src/service/problem.ts'
 import { clientAddress, peerAddress, requestedOrigin } from './client-address.ts'
 import { log } from './json-log.ts'
 import type { ServeSettings } from './settings.ts'
 
 /** workerd closes a connection that is idle for 5 s (Cap'n Proto, `pipelineTimeout`). */
 const IDLE_MS = 2_500
-/** Headers of one connection (RFC 9110, section 7.6.1), and of the body that Node reads. */
+/** Headers of one connection, and of the body that Node reads. Not those that `Connection` names: it might name Content-Length. */
 const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/
+/** Longer than web servers keep an idle connection (Caddy 2 minutes, nginx 60 s): they would use one that is just being closed. */
+const KEEP_ALIVE_MS = 150_000
 /** Headers that only Cloudflare, or Miniflare, may set. */
 const PLATFORM = /^(?:cf|mf)-/
+
+const RESTARTING = 'The Worker is being restarted. Nothing was counted.'
 
 /** The HTTP server before the Worker: says who sent a request, and under which address. */
 export class Front {
   readonly #settings: ServeSettings
   readonly #worker: (path: string) => URL | null
   readonly #agent = new http.Agent({ keepAlive: true, timeout: IDLE_MS })
-  readonly #server = http.createServer({ keepAliveTimeout: 75_000 }, (...exchange) => this.#forward(...exchange))
+  readonly #server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (...exchange) => this.#forward(...exchange))
   #hasWarned = false
 
   /** @param worker where the Worker is now, for a path; `null` while it is restarted */
   constructor(settings: ServeSettings, worker: (path: string) => URL | null) {
     this.#settings = settings
     this.#worker = worker
+    // By default, Node drops those after the first 1,000: the last one says who sent the request.
+    this.#server.maxHeadersCount = 0
   }
 
   /** Starts to listen. @throws {Error} with the code `EADDRINUSE` if the port is in use */
@@ -46,9 +53,9 @@ export class Front {
     const peer = peerAddress(incoming.socket.remoteAddress)
     const isProxied = isTrusted(peer)
     const origin = requestedOrigin(headers, isProxied)
-    if (origin === null || !url.startsWith('/')) return void refuse(response, 400)
+    if (origin === null || !url.startsWith('/')) return void refuse(response, null, 'The address is malformed.')
     const target = this.#worker(url)
-    if (target === null) return void refuse(response, 503)
+    if (target === null) return void refuse(response, 'database_unavailable', RESTARTING)
     this.#warn(peer, isProxied, headers)
     const address = clientAddress(peer, headers[addressHeader] as string | undefined, isTrusted)
     const sent: Record<string, string | string[]> = {}
@@ -73,9 +80,10 @@ export class Front {
       answered.on('error', () => response.destroy())
       answered.pipe(response)
     })
-    outgoing.on('error', () => {
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (response.headersSent) response.destroy()
-      else refuse(response, 503)
+      else if (error.code === 'ECONNREFUSED') refuse(response, 'database_unavailable', RESTARTING)
+      else refuse(response, 'outcome_unknown', 'The Worker ended before its answer. It may or may not have counted.')
     })
     response.on('close', () => {
       if (!response.writableFinished) outgoing.destroy()
@@ -91,17 +99,25 @@ export class Front {
     const isForwarded = headers[name] !== undefined
     let mistake = ''
     if (isForwarded && !isTrusted) mistake = `is not in TRUSTED_PROXIES, so its ${name} is ignored`
-    if (!isForwarded && isTrusted) mistake = `has no ${name}, so its visitors count as ${peer}`
+    if (!isForwarded && isTrusted) mistake = `has no ${name}, so its visitors count as one`
     else if (isTrusted && !headers['x-forwarded-proto']) mistake = 'has no X-Forwarded-Proto, so it is sent to https'
     this.#hasWarned = mistake !== ''
     if (this.#hasWarned) log('warn', 'proxy_headers', { message: `A request from ${peer} ${mistake}.` })
   }
 }
 
-/** Answers with a problem. After 503, whether the Worker counted is not known. */
-function refuse(response: http.ServerResponse, status: 400 | 503) {
-  const detail = status === 400 ? 'The address is malformed.' : 'The Worker is being restarted.'
-  const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', 'Retry-After': '5' }
-  const problem = { title: http.STATUS_CODES[status], status, detail }
-  return response.writeHead(status, { ...headers, 'Access-Control-Allow-Origin': '*' }).end(JSON.stringify(problem))
+/** Answers as the Worker does. @param code `null`: the request is malformed */
+function refuse(
+  response: http.ServerResponse,
+  code: 'database_unavailable' | 'outcome_unknown' | null,
+  detail: string,
+) {
+  const problem = code === null ? { title: http.STATUS_CODES[400], status: 400, detail } : reportOf({ code, detail })
+  response.setHeader('Content-Type', 'application/problem+json').setHeader('Cache-Control', 'no-store')
+  response.setHeader('Access-Control-Allow-Origin', '*').setHeader('Access-Control-Expose-Headers', 'X-Hit')
+  if (code !== null) {
+    response.setHeader('Retry-After', String(PROBLEMS[code].retryAfter))
+    response.setHeader('X-Hit', code === 'outcome_unknown' ? 'unknown' : `ignored; reason=${code}`)
+  }
+  return response.writeHead(problem.status).end(JSON.stringify(problem))
 }
