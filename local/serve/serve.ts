@@ -1,6 +1,9 @@
 // `slotted-counter serve`, and `npm run serve` in a clone: runs the counter on this machine for good, behind a web server with TLS.
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import http from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import type { Unstable_RawConfig } from 'wrangler'
@@ -14,7 +17,7 @@ import { type LocalDatabase, startLocalDatabase } from '../database/local-databa
 import { runService } from '../processes/service.ts'
 import { lockStateDirectory } from '../state-directory-lock.ts'
 import { buildWorker } from '../worker/build-worker.ts'
-import { workerHealth } from '../worker/worker-health.ts'
+import { refuseWrongSettings } from '../worker/worker-health.ts'
 import { Front } from './front.ts'
 import { log } from './json-log.ts'
 import { MiniflareWorker } from './miniflare-worker.ts'
@@ -49,7 +52,7 @@ let worker: MiniflareWorker | undefined
 let front: Front | undefined
 let stopCron: StopCron | undefined
 
-runService({
+const service = runService({
   start,
   async stop(impatience) {
     const within = (ms: number) => Promise.race([impatience, setTimeout(ms)])
@@ -69,6 +72,7 @@ async function start(): Promise<void> {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   unlock = await lockStateDirectory(stateDirectory, url, command)
   const databaseUrl = await startDatabase()
+  if (service.isStopping()) return
   worker = await MiniflareWorker.start({
     config,
     script: await buildWorker(join(stateDirectory, 'worker'), undefined, process.cwd()),
@@ -76,12 +80,13 @@ async function start(): Promise<void> {
     directory: join(stateDirectory, 'tmp'),
     say,
   })
+  refuseWrongSettings(await readHealth(`${config.vars?.BASE_PATH ?? ''}/healthz`))
+  if (service.isStopping()) return
   front = new Front(settings, (path) => worker!.at(path))
   await front.listen().catch((error: NodeJS.ErrnoException) => {
     const isTaken = error.code === 'EADDRINUSE'
     throw new Error(isTaken ? `Port ${port} is in use by another program. Choose another PORT.` : error.message)
   })
-  await workerHealth(url, new Promise(() => {}))
   stopCron = startCron((cron, time) => worker!.scheduled(cron, time), config.triggers!.crons!, say)
   log('info', 'serve_started', { version: VERSION, url, database: database?.server.description ?? 'DATABASE_URL' })
 }
@@ -97,4 +102,11 @@ async function startDatabase(): Promise<string> {
   if (mysqlUrl === '') say(`A private database keeps its data and a week of binary log in ${stateDirectory}.`)
   database = await startLocalDatabase({ stateDirectory, mysqlUrl, say })
   return database.databaseUrl
+}
+
+/** The Worker's answer. It need not be healthy: once the database is, it counts. */
+async function readHealth(path: string): Promise<string> {
+  const sent = http.get(worker!.at(path)!, { path: `http://localhost${path}`, signal: AbortSignal.timeout(30_000) })
+  const [response] = (await once(sent, 'response')) as [http.IncomingMessage]
+  return text(response)
 }

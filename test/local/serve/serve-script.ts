@@ -97,6 +97,15 @@ export class Served {
   }
 }
 
+/** What `run` returns within one UTC day: a visitor counts once a day. @param run gets another key each time */
+export async function withinOneDay<T>(run: (key: string) => Promise<T>): Promise<T> {
+  for (let n = 1; ; n++) {
+    const day = new Date().getUTCDate()
+    const result = await run(`/day-${n}`)
+    if (new Date().getUTCDate() === day) return result
+  }
+}
+
 export const SERVER = /^node \/.*serve\.ts$/
 export const WORKERD = /^\S*workerd serve /
 export const DATABASE = /^\S*(?:mysqld|mariadbd) --no-defaults/
