@@ -1,10 +1,6 @@
 import { Cron } from 'croner'
 
-/**
- * Stops the clock and waits for runs in progress.
- *
- * @param patience ends the wait when it settles. A run may be cut off at any point without harm.
- */
+/** Stops the clock and waits for runs in progress, until `patience` settles: a run may be cut off at any point without harm. */
 export type StopCron = (patience?: Promise<unknown>) => Promise<void>
 
 /** Runs the Worker's scheduled handler. @returns the outcome: `ok`, or what went wrong */
@@ -14,8 +10,8 @@ export type FireCron = (expression: string, time: Date) => Promise<string>
  * Fires the Worker's cron triggers, as Cloudflare does in production: workerd has the handler but no clock. While a run of an
  * expression is in progress, its next one is left out.
  *
- * @param expressions the cron expressions of wrangler.toml, in UTC
- * @param say called for each run that fails. The Worker's own log reports what a run did.
+ * @param expressions in UTC
+ * @param say called for each run that fails
  */
 export function startCron(fire: FireCron, expressions: readonly string[], say: (line: string) => void): StopCron {
   const running = new Set<Promise<void>>()

@@ -7,14 +7,11 @@ const SQLITE_BUSY = 5
 const WAIT_MS = 500
 
 /**
- * Locks a state directory for this process. The lock is SQLite's lock on an empty database, which the kernel releases when
- * the process ends, kill -9 included. Unlike a file with a process id, it is never stale, and two processes cannot both take
- * it.
+ * Locks a state directory for this process: SQLite's lock on an empty database, which the kernel releases when the process ends,
+ * kill -9 included. Unlike a file with a process id, it is never stale.
  *
- * @param url where this process answers, for the message of a second start
- * @param command what starts it, for the same message
- * @returns releases the lock
- * @throws {Error} if another start uses the directory; the message says which, and how to run a second one
+ * @param url where this process answers: for the message of a second start, as is `command`
+ * @returns releases the lock @throws {Error} if another start uses the directory, with how to run a second one
  */
 export async function lockStateDirectory(directory: string, url: string, command: string): Promise<() => void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })

@@ -28,11 +28,7 @@ export interface LocalDatabaseOptions {
   say: (line: string, level?: 'error') => void
 }
 
-/**
- * Starts the database of `npm start` and `slotted-counter serve`, applies pending migrations and opens the endpoint.
- *
- * @throws {Error} if that fails, with advice. Nothing is left running then.
- */
+/** Starts the database, applies pending migrations and opens the endpoint. @throws {Error} with advice. Nothing is left running then. */
 export async function startLocalDatabase({
   stateDirectory,
   mysqlUrl,

@@ -14,11 +14,7 @@ export class HttpError extends Error {
   }
 }
 
-/**
- * Reads the body of a request.
- *
- * @throws {HttpError} if it is too large or is not a JSON object
- */
+/** Reads the body of a request. @throws {HttpError} if it is too large or is not a JSON object */
 export async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   const chunks: Buffer[] = []
   let size = 0

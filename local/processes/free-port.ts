@@ -8,11 +8,7 @@ const LAST = 32_767
 const recent = new Set<number>()
 const MAX_RECENT = 100
 
-/**
- * Whether a port on 127.0.0.1 is free.
- *
- * @param port 1 to 65535
- */
+/** Whether a port of 127.0.0.1, 1 to 65535, is free. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()

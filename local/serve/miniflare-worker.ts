@@ -149,7 +149,7 @@ export class MiniflareWorker {
     this.#ended = down.then(() => {
       this.at = () => null
       this.scheduled = RESTARTING
-      return miniflare.dispose()
+      return miniflare.dispose().catch((error: Error) => this.#options.say(error.message, 'error'))
     })
   }
 }

@@ -1,12 +1,6 @@
 const START_MS = 90_000
 
-/**
- * Waits until a Worker answers.
- *
- * @param url its address
- * @param ended resolves if it ends
- * @throws {Error} if it does not answer, or its settings have errors, with the errors
- */
+/** Waits until the Worker at `url` answers. @param ended resolves if it ends @throws {Error} if it does not, or with wrong settings */
 export async function workerHealth(url: string, ended: Promise<unknown>): Promise<void> {
   let hasEnded = false
   void ended.then(() => {
