@@ -22,6 +22,16 @@ describe('the table of log events in docs/operating.md', () => {
     expect(listed.sort()).toEqual([...new Set([...logged, ...ownFault])].sort())
   })
 
+  it('is followed by every event of `serve`', () => {
+    const own = globSync('local/serve/*.ts', { cwd: root }).map(text).join()
+    const logged = [...own.matchAll(/\blog\([^,()]+,\s*'(\w+)'|"event":"(\w+)"/g)].map(
+      ([, event, output]) => event ?? output!,
+    )
+    const [, section = ''] = /^\[On one machine\](.*?)\n\n/ms.exec(text('docs/operating.md')) ?? []
+    const listed = [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+    expect(listed.sort()).toEqual([...new Set([...logged, 'time', 'level', 'message'])].sort())
+  })
+
   it('is complete: every line is logged with log(), and names its level and event in the source', () => {
     for (const path of sources) {
       if (path !== 'src/log.ts') expect({ path, logs: /\bconsole\b/.test(text(path)) }).toEqual({ path, logs: false })
