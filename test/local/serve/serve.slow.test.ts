@@ -89,6 +89,10 @@ describe('serve, on a server of MYSQL_URL', { timeout: 300_000 }, () => {
     expect(await second.script.outcome()).toEqual(saying(1, 'It is running already, as process'))
     const wrong = new Served(await serveFolder(), await freePort(), { API_TOKEN: 'local', HOST: '0.0.0.0' })
     expect(await wrong.script.outcome()).toEqual(saying(1, /API_TOKEN must.*HOST=0\.0\.0\.0 would/s))
+    const { name } = await takeDatabase({ empty: true })
+    const env = { MYSQL_URL: `${inject('mysqlUrl')}/${name}`, API_TOKENS: 'nameless' }
+    const refused = new Served(await serveFolder(), await freePort(), env)
+    expect(await refused.script.outcome()).toEqual(saying(1, 'The configuration has errors'))
   })
 
   it('starts workerd again after kill -9, and loses nothing that it acknowledged', async () => {
