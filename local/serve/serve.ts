@@ -16,8 +16,8 @@ import { type StopCron, startCron } from '../cron.ts'
 import { type LocalDatabase, startLocalDatabase } from '../database/local-database.ts'
 import { runService } from '../processes/service.ts'
 import { lockStateDirectory } from '../state-directory-lock.ts'
-import { buildWorker } from '../worker/build-worker.ts'
 import { refuseWrongSettings } from '../worker/worker-health.ts'
+import { cachedBuild } from './cached-build.ts'
 import { Front } from './front.ts'
 import { log } from './json-log.ts'
 import { MiniflareWorker } from './miniflare-worker.ts'
@@ -75,7 +75,7 @@ async function start(): Promise<void> {
   if (service.isStopping()) return
   worker = await MiniflareWorker.start({
     config,
-    script: await buildWorker(join(stateDirectory, 'worker'), undefined, process.cwd()),
+    script: await cachedBuild(join(stateDirectory, 'worker'), config),
     secrets: { DATABASE_URL: databaseUrl, API_TOKEN: apiToken, API_TOKENS: apiTokens },
     directory: join(stateDirectory, 'tmp'),
     say,

@@ -14,7 +14,7 @@ import { PROJECT } from '../project-root.ts'
  */
 export async function buildWorker(directory: string, entry?: string, project = PROJECT): Promise<string> {
   await mkdir(directory, { recursive: true })
-  const options = ['--dry-run', `--config=${join(project, 'wrangler.toml')}`, `--outdir=${directory}`]
+  const options = ['--dry-run', `--config=${join(project, 'wrangler.toml')}`, `--outdir=${directory}`, '--metafile']
   const args = [wranglerProgram(), 'deploy', ...(entry === undefined ? [] : [entry]), ...options]
   const env = { ...process.env, WRANGLER_SEND_METRICS: 'false' }
   await promisify(execFile)(process.execPath, args, { cwd: project, env })
