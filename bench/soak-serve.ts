@@ -43,7 +43,7 @@ function start(): void {
     STATE_DIR: join(directory, 'data'),
     MYSQL_URL: '',
   }
-  server = spawn(process.execPath, ['--max-semi-space-size=2', 'local/serve/serve.ts'], {
+  server = spawn(process.execPath, ['local/serve/serve.ts'], {
     cwd: PROJECT,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

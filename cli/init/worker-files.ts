@@ -23,7 +23,7 @@ export async function workerFiles(answers: Answers, dependency: string): Promise
     scripts: {
       dev: 'slotted-counter dev',
       check: 'slotted-counter check',
-      serve: 'NODE_OPTIONS=--max-semi-space-size=2 slotted-counter serve',
+      serve: 'slotted-counter serve',
       deploy: 'slotted-counter deploy',
     },
     dependencies: { hono, 'slotted-counter': dependency },

@@ -5,6 +5,7 @@ import http from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import { program } from 'commander'
 import type { Unstable_RawConfig } from 'wrangler'
 import { readToml } from '../../cli/check/toml-lines.ts'
@@ -26,6 +27,9 @@ import { readServeSettings, SERVE_HELP, type ServeSettings } from './settings.ts
 /** Milliseconds that requests under way, and a roll-up, may take when stopping. A second signal ends the wait. */
 const REQUESTS_MS = 20_000
 const CRON_MS = 5_000
+
+// Collect garbage early: otherwise this process takes twice the memory. NODE_OPTIONS refuses this flag.
+setFlagsFromString('--optimize-for-size')
 
 const command = commandName('serve')
 program
