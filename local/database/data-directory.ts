@@ -23,13 +23,8 @@ export async function createData(program: DatabaseProgram, directory: string, da
   const link = join(links, 'database')
   try {
     if (program.product === 'mysql') {
-      await run(program.path, [
-        '--no-defaults',
-        '--initialize-insecure',
-        `--datadir=${unfinished}`,
-        await temporaryFolder(directory),
-        ...asRoot(),
-      ])
+      const options = ['--no-defaults', '--initialize-insecure', `--datadir=${unfinished}`, ...asRoot()]
+      await run(program.path, [...options, await temporaryFolder(directory)])
     } else {
       const install = await mariadbInstaller(program.path)
       await symlink(directory, link)

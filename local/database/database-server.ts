@@ -190,11 +190,7 @@ async function launch(
   return {
     url,
     description: `${NAMES[program.product]} ${program.version}`,
-    ended: new Promise((resolve) => {
-      void server.ended.then((code) => {
-        if (!stopping) resolve(code)
-      })
-    }),
+    ended: server.ended.then((code) => (stopping ? new Promise<never>(() => {}) : code)),
     async stop() {
       stopping = true
       await server.stop()

@@ -75,13 +75,11 @@ export function takeFault(behaviour: Behaviour, sql: string): Fault | undefined 
   for (const fault of behaviour.faults) {
     if (fault.match !== undefined && !new RegExp(fault.match, 'i').test(sql)) continue
     const { skip = 0, times = 1 } = fault
-    if (skip > 0) {
-      fault.skip = skip - 1
-      continue
+    if (skip > 0) fault.skip = skip - 1
+    else if (times > 0) {
+      fault.times = times - 1
+      return fault
     }
-    if (times <= 0) continue
-    fault.times = times - 1
-    return fault
   }
   return undefined
 }

@@ -9,28 +9,15 @@ export interface SessionState {
   transactionId: string | null
 }
 
-/**
- * A session as a client holds it. The driver does not look into it, and returns it with the next statement. As in vtgate, BEGIN
- * changes `inTransaction` only, and the first statement of the transaction adds `shardSessions`.
- */
-export interface Session {
-  signature: string
-  vitessSession: {
-    autocommit: true
-    options: { includedFields: 'ALL'; clientFoundRows: true }
-    SessionUUID: string
-    inTransaction?: true
-    shardSessions?: { target: { keyspace: string; shard: '-'; tabletType: 'PRIMARY' }; transactionId: string }[]
-    DDLStrategy: 'direct'
-    enableSystemSettings: true
-  }
-}
-
 /** Signs sessions, so that clients cannot forge them. */
 export class SessionSigner {
   readonly #secret = randomBytes(32)
 
-  issue(database: string, state: SessionState): Session {
+  /**
+   * A session as a client holds it. The driver does not look into it, and returns it with the next statement. As in vtgate, BEGIN
+   * changes `inTransaction` only, and the first statement of the transaction adds `shardSessions`.
+   */
+  issue(database: string, state: SessionState) {
     const { uuid, inTransaction, transactionId } = state
     const target = { keyspace: database, shard: '-', tabletType: 'PRIMARY' } as const
     return {
@@ -56,7 +43,7 @@ export class SessionSigner {
     if (session === null || session === undefined) {
       return { uuid: randomUUID(), inTransaction: false, transactionId: null }
     }
-    const { signature, vitessSession } = session as Partial<Session>
+    const { signature, vitessSession } = session as Partial<ReturnType<SessionSigner['issue']>>
     const state: SessionState = {
       uuid: vitessSession?.SessionUUID ?? '',
       inTransaction: vitessSession?.inTransaction ?? false,

@@ -138,7 +138,7 @@ export class Transactions {
     setTimeout(() => this.#reasons.delete(id), REASON_MS).unref()
     const { threadId } = transaction.connection
     // If the server has closed it, for instance because it was restarted, another connection may have its number by now.
-    const closed = socketOf(transaction.connection).destroyed
+    const closed = (transaction.connection.connection as unknown as { stream: Socket }).stream.destroyed
     transaction.connection.destroy()
     try {
       if (closed) return
@@ -157,8 +157,4 @@ export class Transactions {
   #aborted(id: string, reason: string): StatementError {
     return new StatementError(vttabletError(this.#source.name, 'Aborted', `transaction ${id}: ${reason}`))
   }
-}
-
-function socketOf(connection: PoolConnection): Socket {
-  return (connection.connection as unknown as { stream: Socket }).stream
 }

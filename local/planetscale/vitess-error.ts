@@ -1,3 +1,5 @@
+import type { QueryError } from 'mysql2'
+
 /** An error as the API reports it: with HTTP 200 if a statement failed, with 4xx if the request is wrong. */
 export interface WireError {
   code: string
@@ -27,37 +29,24 @@ export interface ErrorSource {
  */
 export const DIRECT_DDL_DISABLED: WireError = { code: 'UNKNOWN', message: 'direct DDL is disabled' }
 
-// MySQL error numbers to codes, as vttablet converts them (Vitess go/mysql/sqlerror/sql_error.go, `VtRpcErrorCode`). Only
-// numbers that the product may meet.
-const CODES: Record<number, string> = {
-  1040: 'ResourceExhausted',
-  1044: 'PermissionDenied',
-  1045: 'PermissionDenied',
-  1046: 'FailedPrecondition',
-  1048: 'InvalidArgument',
-  1049: 'InvalidArgument',
-  1053: 'Unavailable',
-  1054: 'NotFound',
-  1062: 'AlreadyExists',
-  1064: 'InvalidArgument',
-  1136: 'InvalidArgument',
-  1142: 'PermissionDenied',
-  1146: 'NotFound',
-  1203: 'ResourceExhausted',
-  1205: 'DeadlineExceeded',
-  1213: 'Aborted',
-  1235: 'Unimplemented',
-  1264: 'FailedPrecondition',
-  1290: 'ClusterEvent',
-  1366: 'InvalidArgument',
-  1406: 'InvalidArgument',
-  1690: 'InvalidArgument',
-  2002: 'Unavailable',
-  2003: 'Unavailable',
-  2006: 'Unavailable',
-  2013: 'Canceled',
-  3024: 'Canceled',
+// The MySQL errors of each code, as vttablet converts them (Vitess go/mysql/sqlerror/sql_error.go, `VtRpcErrorCode`). Only those
+// that the product may meet.
+const ERRNOS: Record<string, number[]> = {
+  Aborted: [1213],
+  AlreadyExists: [1062],
+  Canceled: [2013, 3024],
+  ClusterEvent: [1290],
+  DeadlineExceeded: [1205],
+  FailedPrecondition: [1046, 1264],
+  InvalidArgument: [1048, 1049, 1064, 1136, 1366, 1406, 1690],
+  NotFound: [1054, 1146],
+  PermissionDenied: [1044, 1045, 1142],
+  ResourceExhausted: [1040, 1203],
+  Unavailable: [1053, 2002, 2003, 2006],
+  Unimplemented: [1235],
 }
+
+const codeOf = (errno: number) => Object.keys(ERRNOS).find((code) => ERRNOS[code]!.includes(errno))
 
 // The SQL states of errors that the endpoint makes up; the server's errors have their own. Default: HY000.
 const SQL_STATES: Record<number, string> = {
@@ -98,7 +87,7 @@ export function serverError(
   { errno, sqlState, message, sql }: { errno: number; sqlState?: string | undefined; message: string; sql: string },
 ): WireError {
   const text = `${message} (errno ${errno}) (sqlstate ${sqlState ?? SQL_STATES[errno] ?? 'HY000'})`
-  return vttabletError(database, CODES[errno] ?? 'Unknown', text, sql)
+  return vttabletError(database, codeOf(errno) ?? 'Unknown', text, sql)
 }
 
 // The codes of errors that vtgate makes (Vitess go/vt/vterrors/code.go), by the first digits of their VT codes.
@@ -123,7 +112,7 @@ function vtgateError(errno: number, message: string): WireError {
     /code = ([\w()]+) desc/.exec(message)?.[1]?.replace('Code(17)', 'ClusterEvent') ??
     VT_CODES[/^VT(\d\d)\d{3}: /.exec(message)?.[1] ?? ''] ??
     // Vitess go/mysql/sqlerror/sql_error.go, `mapToSQLErrorFromErrorCode`. Its 1317 is CANCELED and DEADLINE_EXCEEDED too.
-    (errno === 1317 ? 'Aborted' : /^(?:syntax error|column) /.test(message) ? 'InvalidArgument' : CODES[errno])
+    (errno === 1317 ? 'Aborted' : /^(?:syntax error|column) /.test(message) ? 'InvalidArgument' : codeOf(errno))
   return { code: constantCase(code ?? 'Unknown'), message }
 }
 
@@ -139,13 +128,7 @@ const CONNECTION_ERRNOS: Record<string, number> = {
 
 /** Words an error of the MySQL client as Vitess does. */
 export function toWireError({ name, isVitess }: ErrorSource, error: unknown, sql: string): WireError {
-  const {
-    code = '',
-    errno,
-    sqlState,
-    sqlMessage,
-    message,
-  } = error as Partial<Record<string, string>> & { errno?: number }
+  const { code = '', errno, sqlState, sqlMessage, message } = error as Partial<QueryError & { sqlMessage: string }>
   const number = CONNECTION_ERRNOS[code] ?? (errno !== undefined && errno > 0 ? errno : 2013)
   if (isVitess && sqlMessage !== undefined) return vtgateError(number, sqlMessage)
   return serverError(name, { errno: number, sqlState, message: sqlMessage ?? message ?? String(error), sql })

@@ -57,23 +57,13 @@ const SET = 2048
 function typeName(code: number, flags: number): string | undefined {
   const integer = INTEGERS[code]
   if (integer !== undefined) return flags & UNSIGNED ? `U${integer}` : integer
-  switch (code) {
-    case 15:
-    case 253:
-      return flags & BINARY ? 'VARBINARY' : 'VARCHAR'
-    case 249:
-    case 250:
-    case 251:
-    case 252:
-      return flags & BINARY ? 'BLOB' : 'TEXT'
-    case 254:
-      // In the order of Vitess (go/sqltypes, `modifyType`), for which an ENUM with a binary collation is BINARY.
-      if (flags & BINARY) return 'BINARY'
-      if (flags & ENUM) return 'ENUM'
-      return flags & SET ? 'SET' : 'CHAR'
-    default:
-      return OTHERS[code]
-  }
+  if (code === 15 || code === 253) return flags & BINARY ? 'VARBINARY' : 'VARCHAR'
+  if (code >= 249 && code <= 252) return flags & BINARY ? 'BLOB' : 'TEXT'
+  if (code !== 254) return OTHERS[code]
+  // In the order of Vitess (go/sqltypes, `modifyType`), for which an ENUM with a binary collation is BINARY.
+  if (flags & BINARY) return 'BINARY'
+  if (flags & ENUM) return 'ENUM'
+  return flags & SET ? 'SET' : 'CHAR'
 }
 
 /** Describes a column as Vitess does. */
