@@ -92,10 +92,10 @@ export class Front {
     else outgoing.end()
   }
 
-  /** Warns of a mistake in the settings of the web server in front: once, of the first browser's request. */
+  /** Warns once of a mistake in the settings of the web server in front. Programs, unlike browsers, send no language, or `*`. */
   #warn(peer: string, isTrusted: boolean, headers: http.IncomingHttpHeaders): void {
     const { addressHeader: name } = this.#settings
-    if (this.#hasWarned || headers['accept-language'] === undefined) return
+    if (this.#hasWarned || (headers['accept-language'] ?? '*') === '*') return
     const isForwarded = headers[name] !== undefined
     let mistake = ''
     if (isForwarded && !isTrusted) mistake = `is not in TRUSTED_PROXIES, so its ${name} is ignored`

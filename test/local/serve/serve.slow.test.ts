@@ -22,6 +22,8 @@ describe('serve, on a server of MYSQL_URL', { timeout: 300_000 }, () => {
     const response = await served.view()
     expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
     expect(await served.count('page_view')).toBe(1)
+    // Its own requests and programs' are no sign of a wrong web server.
+    expect(served.log.filter(({ event }) => event === 'proxy_headers')).toEqual([])
     expect((await fetch(`${served.url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
     expect((await fetch(`${served.url}/v1/status`, { headers: authorized })).status).toBe(200)
     expect((await fetch(`${served.url}/v1/status`, { headers: { Authorization: 'Bearer local' } })).status).toBe(401)
