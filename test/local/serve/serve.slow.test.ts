@@ -1,11 +1,16 @@
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { networkInterfaces } from 'node:os'
-import { describe, expect, inject, it } from 'vitest'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { freePort } from '../../../local/processes/free-port.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
-import { alive, atEndOfSuite, saying } from '../npm-script.ts'
+import { alive, atEndOfSuite, saying, stateDirectory } from '../npm-script.ts'
 import { DATABASE, SERVER, Served, SITE, serveFolder, TOKEN, WORKERD, withinOneDay } from './serve-script.ts'
 
+const run = promisify(execFile)
 const lanAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
@@ -194,5 +199,39 @@ describe('serve, on a private database', { timeout: 300_000 }, () => {
     expect(await second.count('page_view')).toBe(acknowledged)
     await second.signal(SERVER, 'SIGTERM')
     expect(await second.script.ended).toBe(0)
+  })
+  it('says that its disk is full, and then has everything that was acknowledged', async ({ skip }) => {
+    const disk = await stateDirectory()
+    const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=500m', 'tmpfs', disk]).then(
+      () => true,
+      () => false,
+    )
+    skip(!isMounted, 'That needs root.')
+    onTestFinished(async () => {
+      await run('umount', [disk])
+    })
+    const served = await Served.start({ STATE_DIR: join(disk, 'data') })
+    const answers: (string | null)[] = []
+    const view = async () => {
+      const response = await served.view()
+      answers.push(response.headers.get('X-Hit'))
+      return response.status
+    }
+    for (let i = 0; i < 20; i++) expect(await view()).toBe(204)
+    const filling = join(disk, 'filling')
+    await expect(run('dd', ['if=/dev/zero', `of=${filling}`, 'bs=1M'])).rejects.toThrow('No space left')
+    await expect.poll(view).toBe(503)
+    const status = await fetch(`${served.url}/v1/status`, { headers: authorized })
+    expect(await status.text()).toContain('is its disk full?')
+    expect(served.log.filter(({ level, path }) => level === 'error' && path === '/hit')).not.toEqual([])
+    await rm(filling)
+    // Otherwise it tries again after a minute.
+    await served.signal(DATABASE, 'SIGKILL')
+    await served.script.printed(/The database is running again/)
+    await expect.poll(view).toBe(204)
+    const [counted, unknown] = ['counted', 'unknown'].map((said) => answers.filter((answer) => answer === said).length)
+    const count = await served.count('page_view')
+    expect(count).toBeGreaterThanOrEqual(counted!)
+    expect(count).toBeLessThanOrEqual(counted! + unknown!)
   })
 })
