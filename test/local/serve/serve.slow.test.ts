@@ -34,6 +34,14 @@ describe('serve, on a server of MYSQL_URL', { timeout: 300_000 }, () => {
     expect((await fetch(`${served.url}/v1/status`, { headers: { Authorization: 'Bearer local' } })).status).toBe(401)
   })
 
+  it('warns of a web server without headers when a browser comes, and not of its own requests', async () => {
+    const warnings = () => served.log.filter(({ event }) => event === 'proxy_headers').map(({ message }) => message)
+    expect(warnings()).toEqual([])
+    await fetch(`${served.url}/healthz`, { headers: { 'Accept-Language': 'de' } })
+    const missing = 'A request from 127.0.0.1 has no x-forwarded-for, so its visitors count as 127.0.0.1.'
+    await expect.poll(warnings).toEqual([missing])
+  })
+
   it('counts 200 addresses behind a trusted proxy as 200 visitors, and a forged one as the peer', async () => {
     const counts = (key: string) => Promise.all([served.count('visitor', key), served.count('page_view', key)])
     const addresses = Array.from({ length: 200 }, (_, i) => `203.0.${i}.7`)
