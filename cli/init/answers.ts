@@ -25,7 +25,7 @@ const QUESTIONS: Record<keyof Answers, { asks: string; setting?: (answer: string
     asks: 'Folder of your downloads, such as https://files.example.com/dist/ (empty: none)',
     setting: (redirect_to) => (redirect_to === '' ? {} : { COUNTERS: { download: { record_type: 2, redirect_to } } }),
   },
-  plan: { asks: 'Workers plan of your Cloudflare account, free or paid', setting: (PLAN) => ({ PLAN }) },
+  plan: { asks: 'Your Cloudflare Workers plan, free or paid (serve ignores it)', setting: (PLAN) => ({ PLAN }) },
 }
 
 /** Answers that are wrong: a line for each, with the field and the fix. */

@@ -35,7 +35,7 @@ const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
 })
 if (found.length > 0) {
   if (!(await upgradeWorker(directory))) program.error(`${directory} is not empty. Name a new folder.`)
-  console.log(`The package is now version ${VERSION}. Next: npm install, and API_TOKEN=… npm run deploy`)
+  console.log(`The package is now version ${VERSION}. Next: npm install, API_TOKEN=… npm run deploy or restart serve`)
   process.exit()
 }
 

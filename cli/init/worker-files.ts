@@ -27,9 +27,9 @@ export async function workerFiles(answers: Answers, dependency: string): Promise
       deploy: 'slotted-counter deploy',
     },
     dependencies: { hono, 'slotted-counter': dependency },
-    // Its own Node.js, as the project has: an older one may be installed.
+    // Its own Node.js, as the project has: an older one may be installed. The package's own script only builds a clone.
     devDependencies: { node, wrangler },
-    allowScripts: { esbuild: true, node: true, workerd: true },
+    allowScripts: { esbuild: true, node: true, 'slotted-counter': false, workerd: true },
   }
   return new Map([
     ['wrangler.toml', settingsOf(settings!, answers)],
@@ -94,7 +94,7 @@ npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 To deploy, you need a Cloudflare account (free) and a PlanetScale database (from $39 a month); for \`serve\`, see \`${DOCS}one-machine.md\`.
 
 The settings are in \`wrangler.toml\`; \`${DOCS}configuration.md\` explains them. To upgrade, run \`npm run init -- FOLDER\` in a newer clone
-of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here. The clone's CHANGELOG.md lists any
-other steps.
+of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here, or restart \`serve\`. The clone's
+CHANGELOG.md lists any other steps.
 `
 }
