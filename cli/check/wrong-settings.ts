@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { similarName } from '../../src/config/bound-resources.ts'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig, SETTING_NAMES } from '../../src/config/config.ts'
+import { OPTIONS } from '../../src/config/read-settings.ts'
 import type { FieldError } from '../../src/schemas.ts'
 import { readToml, type TomlFile, TomlSyntaxError } from './toml-lines.ts'
 import { type BoundResources, type Mistake, wrongBindings } from './wrong-bindings.ts'
@@ -16,7 +17,6 @@ interface Deployment extends BoundResources {
   env?: Record<string, Deployment>
 }
 
-/** There is no file of settings. */
 export class NoSuchFile extends Error {}
 
 /**
@@ -63,7 +63,7 @@ function inDeployment(file: string, deployment: Deployment, at: readonly string[
   const bindings = {
     ...SECRETS,
     // The types of a mounted counter are options in code.
-    ...(isMounted && { SITES: '' }),
+    ...(isMounted && { SITES: '', [OPTIONS]: { bindings: {}, settings: [] } }),
     ...Object.fromEntries(producers.map(({ binding }) => [binding, { send: unbound, sendBatch: unbound }])),
     ...Object.fromEntries(ratelimits.map(({ name }) => [name, { limit: unbound }])),
     ...vars,

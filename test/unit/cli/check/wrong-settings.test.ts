@@ -77,6 +77,12 @@ describe('check', () => {
     expect(check(text, true)).toEqual([])
   })
 
+  it('names a binding with nearly the name of one, unless it may be that of the application', () => {
+    const text = `${written(RIGHT).text}\n[[queues.producers]]\nbinding = "BATCHES_2"\nqueue = "mine"\n`
+    expect(check(text)).toEqual([expect.stringMatching(/: BATCHES_2 is not known here, and BATCHES is not bound$/)])
+    expect(check(text, true)).toEqual([])
+  })
+
   it('names a task without a cron trigger', () => {
     expect(check(written(RIGHT).text.replace(', "*/2 * * * *"', ''))).toEqual([
       'wrangler.toml:2: triggers.crons lacks "*/2 * * * *", so that task would never run',
