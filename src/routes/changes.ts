@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { midnightOf } from '../counters/calendar.ts'
+import { DAY_MS, midnightOf, startOf } from '../counters/calendar.ts'
 import { ChangeRefused, keyOfCounter } from '../counters/changes/change.ts'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
@@ -218,7 +218,8 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c, {
   )
   checkTypes(c, ...body.counters.map(({ type }) => type))
   const rows = listed.map(({ day = { day: null }, ...row }) => ({ ...row, ...day }))
-  await changed(c, id, importCounts(isolate.changeDb, rows, { id, at }))
+  const hoursFrom = startOf('day', new Date(at.getTime() - isolate.config.history.hourDays * DAY_MS))
+  await changed(c, id, importCounts(isolate.changeDb, rows, { id, at, hoursFrom }))
   return { imported: rows.length }
 })
 

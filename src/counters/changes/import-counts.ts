@@ -21,11 +21,16 @@ export interface ImportRow {
 
 /**
  * Adds counts from elsewhere to counters of one range: all or none. Those without a day become adjustments. Every counter gets an
- * adjustment, if only of 0: it says that days may exceed their hours. @param options `id`: the hash of the idempotency key
+ * adjustment, if only of 0: it says that days may exceed their hours.
+ * @param options `id`: the hash of the idempotency key; `hoursFrom`: earlier hours are not kept, so their counts enter the day alone
  * @returns `repeated` if it was imported before, even with other ranges
  * @throws {ChangeRefused} other ranges @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`, or a total leaves 64 bits
  */
-export async function importCounts(db: Database, rows: readonly ImportRow[], { id, at }: { id: bigint; at: Date }) {
+export async function importCounts(
+  db: Database,
+  rows: readonly ImportRow[],
+  { id, at, hoursFrom = new Date(0) }: { id: bigint; at: Date; hoursFrom?: Date },
+) {
   const contents = await hash64(contentsOf(rows))
   const imports = sumByCounter(rows)
   const least = imports.reduce((least, { recordId }) => (recordId < least ? recordId : least), LARGEST_ID)
@@ -51,7 +56,9 @@ export async function importCounts(db: Database, rows: readonly ImportRow[], { i
       await addToTotals(transaction, changes)
       const history = new HistoryAddition(laneOf(db, imports[0]!))
       for (const { days, ...counter } of imports) {
-        for (const { at, known, amount } of days) history.add([{ ...counter, amount }], at, known)
+        for (const { at, known, amount } of days) {
+          history.add([{ ...counter, amount }], at, at < hoursFrom ? 'day' : known)
+        }
       }
       const undated = imports.map((counter) => ({ ...counter, amount: counter.undated }))
       history.adjust(undated, { kind: 'import', at })

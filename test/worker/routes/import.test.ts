@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { PERIODS } from '../../../src/counters/calendar.ts'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { countersInRange } from '../../harness/keys-of-ranges.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
@@ -68,6 +69,19 @@ describe('POST /v1/imports', () => {
     for (const day of [hour(1), `${hour(0)}:00`, '2026-01-01T24', '2026-02-30T10']) {
       expect((await worker.bring([row(1, day)])).status, day).toBe(422)
     }
+  })
+
+  it('adds an hour that is no longer kept to its day alone, so that the status has nothing to expire', async () => {
+    await worker.bring([{ type: 'page_view', key: 'ancient', count: 2, day: '1970-01-01T05' }])
+    const { points } = await (
+      await worker.api('GET', '/v1/counters/page_view/ancient/history?by=day&from=1970-01-01&to=1970-01-02')
+    ).json<{ points: { count: number }[] }>()
+    expect(points.map((point) => point.count)).toEqual([2])
+    const old = "period_start < '1970-02-01'"
+    expect(await db.number(`SELECT COUNT(*) FROM counter_history WHERE ${old}`)).toBe(0n)
+    expect(await db.number(`SELECT COUNT(*) FROM type_history WHERE period = ${PERIODS.hour} AND ${old}`)).toBe(0n)
+    const status = await (await worker.api('GET', '/v1/status')).json<{ problems: { code: string }[] }>()
+    expect(status.problems.map(({ code }) => code)).not.toContain('history_behind')
   })
 
   it('names every invalid row by index and field, and imports nothing', async () => {
