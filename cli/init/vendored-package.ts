@@ -24,6 +24,10 @@ export async function vendorPackage(directory: string): Promise<string> {
     if (!IN_PACKAGE) await run('npm', ['run', '-s', 'prepack'], { cwd: ROOT })
     const { stdout } = await run('npm', ['pack', ROOT, '--json', '--ignore-scripts'], { cwd: temporary })
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+    // Its scripts are for a clone, and npm would warn of `prepare` at each installation.
+    await run('tar', ['-xzf', filename], { cwd: temporary })
+    await run('npm', ['pkg', 'delete', 'scripts'], { cwd: join(temporary, 'package') })
+    await run('npm', ['pack', './package', '--ignore-scripts'], { cwd: temporary })
     const packed = join(temporary, filename)
     const hash = createHash('sha256')
       .update(await readFile(packed))

@@ -27,9 +27,9 @@ export async function workerFiles(answers: Answers, dependency: string): Promise
       deploy: 'slotted-counter deploy',
     },
     dependencies: { hono, 'slotted-counter': dependency },
-    // Its own Node.js, as the project has: an older one may be installed. The package's own script only builds a clone.
+    // Its own Node.js, as the project has: an older one may be installed.
     devDependencies: { node, wrangler },
-    allowScripts: { esbuild: true, node: true, 'slotted-counter': false, workerd: true },
+    allowScripts: { esbuild: true, node: true, workerd: true },
   }
   return new Map([
     ['wrangler.toml', settingsOf(settings!, answers)],
