@@ -14,7 +14,6 @@ function marks(basePath: string): { begin: string; end: string } {
   return { begin: `${counter}: the rules down to the end mark are made by a command.`, end: `${counter}: end` }
 }
 
-/** Reads all files of a folder. */
 export async function readAssets(directory: string): Promise<AssetFiles> {
   const found = await readdir(directory, { recursive: true, withFileTypes: true })
   const paths = found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))

@@ -12,7 +12,6 @@ export interface LockWait {
   holding: LockParty & { lastStatement: string | null }
 }
 
-/** One side of a wait. */
 interface LockParty {
   connection: string
   /** The statement that is running; `null` while the transaction is open between two statements. */

@@ -25,7 +25,6 @@ function addressOf(targets: readonly string[]): string | null {
   return domain === undefined ? (targets.find((target) => /^https?:/.test(target)) ?? null) : `https://${domain}`
 }
 
-/** The names of the Worker's secrets. */
 export async function secretNames(): Promise<string[]> {
   const secrets = JSON.parse(await runWrangler(['secret', 'list'], { isRead: true })) as { name: string }[]
   return secrets.map(({ name }) => name)

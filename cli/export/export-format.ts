@@ -1,7 +1,6 @@
 import { toCsv } from '../../src/csv.ts'
 import { toJson } from '../../src/database/values.ts'
 
-/** One row of an export. */
 export interface ExportedRow {
   type: string
   key: string
@@ -9,7 +8,6 @@ export interface ExportedRow {
   day?: string
 }
 
-/** How rows are written. */
 interface ExportFormat {
   header: string
   rows(rows: readonly ExportedRow[]): string

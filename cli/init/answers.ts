@@ -2,7 +2,6 @@ import { readConfig } from '../../src/config/config.ts'
 import type { Bindings } from '../../src/config/read-settings.ts'
 import { SECRETS } from '../check/wrong-settings.ts'
 
-/** What `init` asks. */
 export interface Answers {
   name: string
   sites: string

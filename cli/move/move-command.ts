@@ -40,7 +40,6 @@ interface Counter {
   count: number | bigint
 }
 
-/** Runs one of the commands. */
 export async function runMove({ name, description, target, done: verb, atOnce }: MoveCommand): Promise<void> {
   program
     .name(commandName(name))

@@ -46,7 +46,6 @@ describe.each([
   })
 
   it('that navigates while its first page settles waits for the canonical link of the next', async () => {
-    // Timers end when the test says so.
     const { tab } = await openApplication(
       '<link rel="canonical" href="/first">',
       `window.real = setTimeout

@@ -169,7 +169,6 @@ it('A click on a link with data-download counts once, unless it is prevented or 
   await tab.dblclick('#twice')
   await tab.click('#host b')
   await tab.click('#svg rect')
-  // The Worker counts it.
   await tab.click('#worker')
   const files = ['f/café.zip', 'stopped', 'twice', 'in-shadow', 'drawing.svg', 'app.tgz']
   const once = Object.fromEntries(files.map((key) => [`download ${key}`, 1]))

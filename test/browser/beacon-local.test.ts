@@ -9,9 +9,6 @@ it.each(['localhost', '127.0.0.1'])('A page of %s counts if the script comes fro
     await shows(tab, 'b', from === 'localhost' ? '1' : '2')
     expect(said).toEqual([])
   }
-  // The other way round as well: a site that is tried out with a Worker on this machine.
-  const { tab } = await open('<b data-counter>…</b>')
-  await shows(tab, 'b', '3')
 })
 
 it.each(['localhost', '127.0.0.1'])('A page of %s needs data-local if the script is from elsewhere', async (host) => {

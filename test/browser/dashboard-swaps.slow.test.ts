@@ -64,7 +64,6 @@ it('A link to another view is in a panel that closes; each drawing fades as a wh
   await page.route(/period=90d/, (route) => held.promise.then(() => route.continue()))
   await page.locator('#other-days').click()
   await link('90 days').click()
-  // Weekends get no darker.
   await expect.poll(opacities).toEqual([0.4, 1, 0.04, 1, 0.4, 1])
   held.resolve()
   await settledNumbers(page)
@@ -79,7 +78,6 @@ it('A link to another view is in a panel that closes; each drawing fades as a wh
   })
   expect(shifts).toBe(0)
   await page.locator('#other-days').click()
-  // In either order.
   await page.getByLabel('From').fill('2026-01-03')
   await page.getByLabel('to', { exact: true }).fill('2026-01-01')
   await page.getByRole('button', { name: 'Show' }).click()
@@ -127,7 +125,6 @@ it('Typing in the search finds after a pause, keeps the cursor and later letters
   await field.pressSequentially('/docs/')
   await pollHurried(page, async () => (await keys()).every((key) => key.startsWith('/docs/'))).toBe(true)
   expect(await cursor()).toBe(6)
-  // In the middle of the text.
   for (const key of ['Home', 'ArrowRight', 'Delete']) await page.keyboard.press(key)
   await page.waitForURL(/find=%2Focs%2F/)
   await settledNumbers(page)
@@ -207,7 +204,6 @@ async function unitAt(index: number) {
   const chart = page.locator('#chart')
   await chart.scrollIntoViewIfNeeded()
   const { x, y, width } = (await chart.boundingBox())!
-  // Its values have labels.
   const place = (width - 48) / Number(await chart.getAttribute('data-units'))
   const from = x + 48 + place * index
   return { from, to: from + place, middle: from + place / 2, y: y + 50 }
@@ -232,7 +228,6 @@ it.each(['', '&show=keys'])('The tip is next to its unit and says what the table
     expect(Math.abs(band.x - from) + Math.abs(band.x + band.width - to)).toBeLessThan(1)
     expect(box.x >= to || box.x + box.width <= from).toBe(true)
   }
-  // A line for each part, in the order of the stack.
   const parts = (await lines()).slice(1, -1).map((line) => line.replace(/^[\d,]+ /, ''))
   expect(parts).toEqual(await page.locator('.legend li').allTextContents())
   await page.mouse.move(0, 0)

@@ -6,7 +6,6 @@ import { counterOfFile } from './shipped-worker.ts'
 const browser = chromiumOfFile()
 const counter = counterOfFile()
 
-/** Opens the page at /docs. */
 async function docs(hash = '') {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 } })
   await watch(context, counter)

@@ -20,7 +20,6 @@ it('The public page shows the numbers of the visitor’s days as soon as its scr
 })
 
 it('A chart is an image that other sites show, light and dark, with bars in its plot', async () => {
-  // Today has another bar.
   const day = new Date(Date.now() - 10 * 86_400_000).toISOString().slice(0, 10)
   await counter.api('POST', '/v1/imports', { counters: [{ type: 'page_view', key: '/pricing', count: 7, day }] })
   const address = `${counter.url}/chart/page_view/%2Fpricing.svg`
