@@ -87,7 +87,7 @@ export const alternatives: Topic = {
   name: 'alternatives',
   title: 'Would another way of counting be better?',
   text:
-    `All run on the same machine with ${CONNECTIONS} connections, in workerd (except nginx, if it is installed). The Worker reaches Redis, like the database, through a Node.js process over HTTP. The Durable ` +
+    `All run on the same machine with ${CONNECTIONS} connections. The Worker reaches Redis, like the database, through a Node.js process over HTTP. The Durable ` +
     'Object is in the same workerd; on Cloudflare, requests travel to the machine where it lives. All but the counter in memory answer after the hit is stored.',
   seconds: 1,
   variants,

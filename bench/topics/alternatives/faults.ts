@@ -165,8 +165,8 @@ export const faults: Topic = {
   title: 'Which hits are lost or counted twice when something fails?',
   text:
     `${CLIENTS} clients count one key and retry every hit until it is acknowledged. Halfway through, workerd or the database server is killed (SIGKILL) and restarted, or responses are cut off after ` +
-    `the commit: those of one in ${CUT_EVERY} writing statements, or of one in ${CUT_EVERY_GROUP} with group commit, which sends fewer. Then the count is compared with the acknowledged hits. If group commit cannot tell ` +
-    'whether a batch was stored, it answers 503 and `X-Hit: unknown`, and these clients retry.',
+    `the commit: those of one in ${CUT_EVERY} writing statements, or of one in ${CUT_EVERY_GROUP} with group commit, which sends fewer. ` +
+    'These clients also retry after `X-Hit: unknown`.',
   seconds: 1,
   variants,
   columns: ['told', 'untold', 'counted', 'lost', 'doubled'],

@@ -48,11 +48,10 @@ export const hotKey: Topic = {
   title: 'How much does counting cost?',
   text:
     `${CONNECTIONS} connections count one key. The baseline is the same request to a Worker that reads, ` +
-    'checks and answers it, but counts nothing. Worker, endpoint, database and wrk share the CPUs, so requests/s includes the cost of all of them. ' +
-    'CPU time is the Worker’s alone.',
+    'checks and answers it, but counts nothing. Requests/s depend on all programs, which share the CPUs; CPU time is the Worker’s alone.',
   missed:
-    'Counting waits for a commit. A Worker that waits 15 ms for a timer and counts nothing takes 70 µs of CPU time instead of 55. No answer ' +
-    'may go out before its commit, and no design that was tried reaches these targets ([notes](notes.md#hits)).',
+    'Every answer waits for its commit, and no design that was tried reaches these targets: ' +
+    'waiting alone costs more CPU time than they allow ([notes](notes.md#hits)).',
   variants,
   seconds: 2,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],

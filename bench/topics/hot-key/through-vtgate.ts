@@ -22,7 +22,7 @@ export const throughVtgate: Topic = {
   title: 'And through vtgate?',
   text:
     `PlanetScale is MySQL behind vtgate. ${CONNECTIONS} connections count one key with \`POST /hit?…\`, on MySQL and through a vtgate in front of it ` +
-    '(`VITESS_URL`, one shard), which shares the CPUs with everything else.',
+    '(`VITESS_URL`, one shard).',
   variants: [
     httpVariant({ ...common, name: MYSQL, about: 'without Vitess', server: 'mysql' }),
     httpVariant({ ...common, name: VTGATE, about: 'the same through vtgate and vttablet', server: 'vitess' }),

@@ -64,7 +64,7 @@ export const latency: Topic = {
   text:
     `The network adds ${BEHAVIOUR.latencyMs} ms, and a commit takes ${BEHAVIOUR.commitMs} ms while it holds its locks, as on replicated storage. Each baseline sends one ` +
     'statement per request: to one row per counter, or to the slotted counter pattern as published (auto-increment id; unique key over type, id ' +
-    'and slot; 100 random slots). The endpoint has 100 connections to the database. The first second of each run is left out.',
+    'and slot; 100 random slots).',
   missed:
     'Two shared cores are the limit, not the database. With this latency, a route that does nothing answers 64 times as many requests as ' +
     'one row ([notes](notes.md#hits)).',

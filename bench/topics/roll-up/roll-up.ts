@@ -26,7 +26,7 @@ export const rollUp: Topic = {
   title: 'How much does rolling up cost, and does it slow writers down?',
   text:
     `\`POST /v1/rollup\` may take ${number(maxStatements)} statements, and moves pages of ${number(pageSlots)} slots. The baseline is hand-written SQL in one transaction on the ` +
-    'server: INSERT … SELECT … GROUP BY into the same tables, and an UPDATE of the slots. Afterwards, totals and every period must hold each pending count exactly once. ' +
+    'server: INSERT … SELECT … GROUP BY into the same tables, and an UPDATE of the slots. ' +
     `Writers have ${WRITER_LOAD}. During their load, roll-ups run without a pause; in production, one runs each minute.`,
   missed:
     'The server alone takes longer than the target allows. Subtracting what was read costs more than setting slots to 0, which is not exact while others ' +

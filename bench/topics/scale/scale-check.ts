@@ -207,7 +207,7 @@ export const scaleCheck: Topic = {
   name: 'scale-check',
   title: 'Is the simulation right?',
   text:
-    'Several isolates of workerd count on one MySQL server, each through its own endpoint with network latency. Commits take 2 ms more. Hits arrive at a steady rate, and their keys follow Zipf’s law. ' +
+    'Several isolates of workerd count on one MySQL server, each through its own endpoint with network latency. Hits arrive at a steady rate, and their keys follow Zipf’s law. ' +
     'The simulation gets the same load, and the durations of statements that were measured under it.',
   seconds: 10,
   variants,

@@ -159,7 +159,7 @@ export const freePlan: Topic = {
   name: 'free-plan',
   title: 'Does what the free plan runs fit into its processor time?',
   text:
-    'The free plan gives a request or a cron run 10 ms of processor time. The target is half of it. The table has milliseconds of JavaScript, garbage collection and compiling, by V8’s profiler: the mean of ' +
+    'The target is half of the 10 ms that a request or a cron run may take. The table has milliseconds of JavaScript, garbage collection and compiling, by V8’s profiler: the mean of ' +
     `${RUNS} runs after ${WARM_UPS} others in the same isolate. The type has 160 counters, 20 years of days and months, and 90 days of hours, in ${ZONE}.`,
   missed:
     'Pages of long periods decode and draw many rows ([notes](notes.md#the-free-plans-processor-time)). On the free plan, choose shorter periods. Cloudflare’s machines ' +

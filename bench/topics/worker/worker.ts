@@ -123,8 +123,8 @@ export const worker: Topic = {
   name: 'worker',
   title: 'How much does the Worker itself cost?',
   text:
-    `CPU time is that of workerd, with ${CONNECTIONS} connections and one key. Start-up lasts until the first response on a path that needs no database; only its difference from ` +
-    'that of an empty Worker is meaningful.',
+    `CPU time is that of workerd, with ${CONNECTIONS} connections and one key. ` +
+    'Start-up lasts until the first response on a path that needs no database.',
   missed: 'Features made the module larger. The hit route alone is 51.9 kB ([notes](notes.md#size-and-start-up)).',
   variants: [...cpu, ...starting, ...firstHits],
   columns: ['cpuMicros', 'perSecond', 'p50Ms', 'startMs', 'cpuMs', 'statements', 'kilobytes', 'gzipKilobytes'],
