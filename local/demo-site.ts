@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -35,10 +36,7 @@ export async function startDemoSite({ counter, port }: { counter: string; port: 
     } else if (pathname.endsWith('.html')) notFound()
     else files(request, response, notFound)
   })
-  await new Promise<void>((done, failed) => {
-    server.once('error', failed)
-    server.listen(port, '127.0.0.1', done)
-  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   const chosen = (server.address() as AddressInfo).port
   return {
     url: `http://127.0.0.1:${chosen}`,

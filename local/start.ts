@@ -21,7 +21,6 @@ const CRON_PATIENCE_MS = 5_000
 /** The port of the demo site, unless it is in use or DEMO_PORT is set. */
 const DEMO_PORT = 8788
 
-/** What starts this. The demo site is not in the package. */
 const SETTINGS = 'wrangler.toml'
 
 program

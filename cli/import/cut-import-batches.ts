@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ImportRow } from './import-rows.ts'
 import type { ImportedCount } from './split-imports.ts'
 
@@ -29,10 +29,10 @@ export async function* importBatches(
   const finish = (): ImportBatch => {
     const { counters, lines } = batch
     batch = newBatch()
-    const content = hash('slotted-counter import', name, JSON.stringify(counters))
+    const content = digestOf('slotted-counter import', name, JSON.stringify(counters))
     const before = seen.get(content) ?? 0
     seen.set(content, before + 1)
-    return { idempotencyKey: `import-${hash(content, String(before))}`, counters, lines }
+    return { idempotencyKey: `import-${digestOf(content, String(before))}`, counters, lines }
   }
   for await (const { line, type, key, count, day } of rows) {
     const row = { type, key, count: toJson(count), ...(day !== undefined && { day }) }
@@ -49,8 +49,4 @@ function toJson(count: bigint): number | string {
   return Number.isSafeInteger(Number(count)) ? Number(count) : `${count}`
 }
 
-function hash(...texts: string[]): string {
-  const sha = createHash('sha256')
-  for (const text of texts) sha.update(text).update('\0')
-  return sha.digest('hex')
-}
+const digestOf = (...texts: string[]) => hash('sha256', texts.map((text) => `${text}\0`).join(''))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -29,10 +29,8 @@ export async function vendorPackage(directory: string): Promise<string> {
     await run('npm', ['pkg', 'delete', 'scripts'], { cwd: join(temporary, 'package') })
     await run('npm', ['pack', './package', '--ignore-scripts'], { cwd: temporary })
     const packed = join(temporary, filename)
-    const hash = createHash('sha256')
-      .update(await readFile(packed))
-      .digest('hex')
-    const name = filename.replace(/\.tgz$/, `-${hash.slice(0, 8)}.tgz`)
+    const digest = hash('sha256', await readFile(packed))
+    const name = filename.replace(/\.tgz$/, `-${digest.slice(0, 8)}.tgz`)
     const folder = join(directory, FOLDER)
     await mkdir(folder, { recursive: true })
     await copyFile(packed, join(folder, name))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { parseLogLine, UNFINISHED } from './log-line.ts'
 import { classifyRequest, type ReplayRules } from './replay-rules.ts'
 import type { RunMemory } from './run-memory.ts'
@@ -41,7 +41,7 @@ export async function* replayBatches(
   rules: ReplayRules,
   memory: RunMemory,
 ): AsyncGenerator<ReplayBatch> {
-  let state = hash('slotted-counter replay', JSON.stringify({ ...rules, downloads: String(rules.downloads) }))
+  let state = chained('slotted-counter replay', JSON.stringify({ ...rules, downloads: String(rules.downloads) }))
   const newBatch = () => {
     return { increments: new Map<string, ReplayedCount>(), skipped: new Map<string, number>(), lines: 0, bytes: 0 }
   }
@@ -66,7 +66,7 @@ export async function* replayBatches(
     const request = 'skip' in parsed ? null : parsed
     const isUnfinished = isLast && (request === null || (request.agent === null && hasAgents))
     if (request !== null) hasAgents = request.agent !== null
-    if (!isUnfinished) state = hash(state, request?.text ?? line)
+    if (!isUnfinished) state = chained(state, request?.text ?? line)
     // The lines of this batch up to here, if there are any.
     if (isLast && (batch.lines > 0 || !isUnfinished) && !memory.has(state)) await memory.add(state)
     batch.lines++
@@ -95,6 +95,4 @@ async function* withLast(lines: AsyncIterable<string>): AsyncGenerator<{ line: s
   if (held !== null) yield { line: held, isLast: true }
 }
 
-function hash(state: string, text: string): string {
-  return createHash('sha256').update(state).update('\0').update(text).digest('hex')
-}
+const chained = (state: string, text: string) => hash('sha256', `${state}\0${text}`)

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 
 /** The packages to install, by package manager. */
@@ -26,15 +27,12 @@ export async function installPackages(
   let said = ''
   for (const [command, ...args] of steps) {
     say(`  ${[command, ...args].join(' ')}`)
-    const code = await new Promise<number | null>((resolve, reject) => {
-      const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-      const child = spawn(command!, args, { stdio: ['inherit', 'ignore', 'pipe'], env })
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        said += text
-      })
-      child.once('error', reject)
-      child.once('close', resolve)
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    const child = spawn(command!, args, { stdio: ['inherit', 'ignore', 'pipe'], env })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
     })
+    const [code] = await once(child, 'close')
     if (code !== 0) throw new Error(`${[command, ...args].join(' ')} failed with exit code ${code}:\n${said.trimEnd()}`)
   }
   return true
