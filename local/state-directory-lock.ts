@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { readJsonFile, writePrivately } from './processes/private-file.ts'
 
 const SQLITE_BUSY = 5
 /** Milliseconds to wait for the lock: another process may be about to release it, or may not have written its record yet. */
@@ -14,7 +15,10 @@ const WAIT_MS = 500
  * @returns releases the lock @throws {Error} if another start uses the directory, with how to run a second one
  */
 export async function lockStateDirectory(directory: string, url: string, command: string): Promise<() => void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await mkdir(directory, { recursive: true })
+  await chmod(directory, 0o700).catch((error: Error) => {
+    throw new Error(`${directory} must belong to the user who runs this (${error.message}).`)
+  })
   const owner = join(directory, 'owner.json')
   const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: WAIT_MS })
   try {
@@ -24,12 +28,12 @@ export async function lockStateDirectory(directory: string, url: string, command
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
     throw new Error(await alreadyRunning(owner, command))
   }
-  await writeFile(owner, JSON.stringify({ pid: process.pid, url }))
+  await writePrivately(owner, JSON.stringify({ pid: process.pid, url }))
   return () => lock.close()
 }
 
 async function alreadyRunning(owner: string, command: string): Promise<string> {
-  const { pid, url } = JSON.parse(await readFile(owner, 'utf8')) as { pid: number; url: string }
+  const { pid, url } = (await readJsonFile<{ pid: number; url: string }>(owner))!
   return (
     `It is running already, as process ${pid}, at ${url}.\n` +
     `Stop it with Ctrl-C in its terminal, or with: kill ${pid}\n` +

@@ -8,7 +8,7 @@ import { type DatabaseProgram, isExecutable } from './database-program.ts'
 const run = promisify(execFile)
 
 /**
- * Creates the data directory of a new, empty database server.
+ * Creates the data directory of a new, empty database server. It replaces nothing.
  *
  * @param directory its parent, for the data while it is unfinished: an interrupted attempt must not pass for data
  * @throws {Error} if the server's own program fails
@@ -16,7 +16,6 @@ const run = promisify(execFile)
 export async function createData(program: DatabaseProgram, directory: string, data: string): Promise<void> {
   const unfinished = join(directory, 'data.unfinished')
   await rm(unfinished, { recursive: true, force: true })
-  await rm(data, { recursive: true, force: true })
   const user = userInfo().username
   // mariadb-install-db splits paths at spaces.
   const links = await mkdtemp(join(tmpdir(), 'slotted-counter-'))

@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import mysql from 'mysql2/promise'
 import { freePort, isFree } from '../processes/free-port.ts'
+import { readJsonFile, writePrivately } from '../processes/private-file.ts'
 import { endLeftover, ServerProcess } from '../processes/server-process.ts'
 import { asRoot, createData, isDiskFull, lastLines, makeRoom, temporaryFolder } from './data-directory.ts'
 import { type DatabaseProgram, findProgram, installProgram, isRecentEnough, NEEDED } from './database-program.ts'
 
-/** Starting may include crash recovery, and stopping flushes memory to the disk. */
-const START_MS = 120_000
+/** Stopping flushes memory to the disk. */
 const STOP_MS = 60_000
+/** The log is put aside when it is larger at a start. */
+const MAX_LOG_BYTES = 1_000_000
 
 /** A running MySQL-family server. */
 export interface DatabaseServer {
@@ -61,7 +64,7 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
     const server = new URL(mysqlUrl)
     server.pathname = ''
     const version = await serverVersion(server.href).catch((error: Error) => {
-      throw new Error(`The server of MYSQL_URL does not answer: ${error.message}`)
+      throw new Error(`The server of MYSQL_URL cannot be used: ${error.message}`)
     })
     const description = `${NAMES[version.product]} ${version.version} (MYSQL_URL)`
     if (!isRecentEnough(version)) throw new Error(`${NEEDED}, but this server is ${description}.`)
@@ -71,40 +74,40 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
   await mkdir(directory, { recursive: true, mode: 0o700 })
   if (await endLeftover(directory, 'database')) say('Stopped a database that an earlier start left running.')
 
-  const earlier = await readSettings(directory)
+  const data = join(directory, 'data')
+  const earlier = await readSettings(directory, data)
   let program = await findProgram(earlier?.product ?? options.product)
   if (program === null || (options.product === 'mariadb' && program.product !== 'mariadb')) {
     await installProgram(say)
     program = await findProgram(options.product)
   }
-  if (program !== null && options.product !== undefined && program.product !== options.product) {
+  if (program === null || program.product !== (options.product ?? program.product)) {
     throw new Error(`${options.product === 'mysql' ? 'MySQL 8.0' : 'MariaDB 10.6'} or later is not installed.`)
   }
-  if (program === null)
-    throw new Error('The database server was installed, but there is neither a mysqld nor a mariadbd.')
   if (earlier !== null && earlier.product !== program.product) {
     throw new Error(
       `The data in ${directory} belongs to ${earlier.product}, which is no longer installed. ` +
-        `Install it again, or remove ${directory} to start with an empty database.`,
+        `Install it again, or move ${directory} away to start with an empty database.`,
     )
   }
   const port = options.port ?? (earlier !== null && (await isFree(earlier.port)) ? earlier.port : await freePort())
   const settings = { product: program.product, password: earlier?.password ?? randomBytes(18).toString('hex'), port }
-  const data = join(directory, 'data')
-  if (earlier === null) await createData(program, directory, data)
+  // First, because data without settings is refused.
   await writePrivately(join(directory, 'settings.json'), JSON.stringify(settings))
+  if (earlier === null) await createData(program, directory, data)
   return launch(program, directory, data, settings, say)
 }
 
-async function readSettings(directory: string): Promise<Settings | null> {
-  const text = await readFile(join(directory, 'settings.json'), 'utf8').catch(() => null)
-  return text === null ? null : (JSON.parse(text) as Settings)
-}
-
-async function writePrivately(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 })
-  await chmod(`${path}.new`, 0o600)
-  await rename(`${path}.new`, path)
+/** `null`: there is no database yet. @throws {Error} if there is one whose settings cannot be read */
+async function readSettings(directory: string, data: string): Promise<Settings | null> {
+  if (statSync(data, { throwIfNoEntry: false }) === undefined) return null
+  const file = join(directory, 'settings.json')
+  const settings = await readJsonFile<Settings>(file)
+  if (settings === null)
+    throw new Error(
+      `${data} has a database, but ${file} is missing or damaged. Restore that file, or move ${directory} away to start with an empty database.`,
+    )
+  return settings
 }
 
 async function launch(
@@ -124,6 +127,8 @@ async function launch(
       `ALTER USER ${user} IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO ${user} WITH GRANT OPTION;\n`,
   )
   const logFile = join(directory, 'server.log')
+  const before = await stat(logFile).catch(() => null)
+  if (before !== null && before.size > MAX_LOG_BYTES) await rename(logFile, `${logFile}.1`)
   const log = await open(logFile, 'a', 0o600)
   const { size: logged } = await log.stat()
   const server = await ServerProcess.start({
@@ -162,18 +167,13 @@ async function launch(
   await log.close()
   const url = `mysql://${USER}:${password}@127.0.0.1:${port}`
   let stopping = false
-  let ended = false
-  void server.ended.then(() => {
-    ended = true
-  })
-  const began = Date.now()
-  for (let notice = began + 5_000; ; ) {
+  for (let notice = Date.now() + 5_000; ; ) {
     const problem = await serverVersion(url).then(
       () => null,
       (error: Error) => error.message,
     )
     if (problem === null) break
-    if (ended || Date.now() - began > START_MS) {
+    if (server.hasEnded) {
       await server.stop()
       const text = (await readFile(logFile)).subarray(logged).toString()
       const advice = isDiskFull(text)
@@ -182,8 +182,8 @@ async function launch(
       throw new Error(`${program.path} did not start (${problem}). From ${logFile}:\n${lastErrors(text)}\n${advice}`)
     }
     if (Date.now() > notice) {
-      say('Waiting for the database to start (after a crash, it recovers first) …')
-      notice = Date.now() + 10_000
+      say(`Waiting for the database (${problem}). After a crash it recovers first. Its log: ${logFile}`)
+      notice = Date.now() + 30_000
     }
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

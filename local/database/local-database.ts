@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import { migrate } from '../../cli/migrate/migrations.ts'
 import { PlanetScaleEndpoint } from '../planetscale/endpoint.ts'
 import { freePort, isFree } from '../processes/free-port.ts'
 import { keepRunning } from '../processes/keep-running.ts'
+import { readJsonFile, writePrivately } from '../processes/private-file.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-server.ts'
 
 /** The name of the database, unless the path of MYSQL_URL names another one. */
@@ -89,10 +89,9 @@ export async function startLocalDatabase({
 
 async function endpointSettings(stateDirectory: string): Promise<{ port: number; password: string }> {
   const file = join(stateDirectory, 'endpoint.json')
-  const text = await readFile(file, 'utf8').catch(() => null)
-  const earlier = text === null ? null : (JSON.parse(text) as { port: number; password: string })
+  const earlier = await readJsonFile<{ port: number; password: string }>(file)
   const port = earlier !== null && (await isFree(earlier.port)) ? earlier.port : await freePort()
   const settings = { port, password: earlier?.password ?? randomBytes(18).toString('hex') }
-  await writeFile(file, JSON.stringify(settings), { mode: 0o600 })
+  await writePrivately(file, JSON.stringify(settings))
   return settings
 }

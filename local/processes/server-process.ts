@@ -1,8 +1,10 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
+import { readJsonFile, writePrivately } from './private-file.ts'
 
 /** Milliseconds that a process may take to end after SIGKILL. */
 const KILL_MS = 5_000
@@ -29,11 +31,7 @@ export interface ProcessOptions {
 }
 
 /** The content of `NAME.pid.json`. */
-interface ProcessRecord {
-  pid: number
-  marker: string
-  graceMs: number
-}
+type ProcessRecord = Pick<ProcessOptions, 'marker' | 'graceMs'> & { pid: number }
 
 /** A server process that ends when this process ends, kill -9 included. */
 export class ServerProcess {
@@ -54,9 +52,7 @@ export class ServerProcess {
     this.#runner = runner
     this.pid = pid
     this.#record = record
-    this.ended = new Promise((resolve) => {
-      runner.once('exit', (code) => resolve(code ?? 1))
-    })
+    this.ended = once(runner, 'exit').then(([code]) => code ?? 1)
   }
 
   /** @throws {Error} if the command cannot be run */
@@ -77,9 +73,18 @@ export class ServerProcess {
     })
     // Before the record is written, to notice if the process ends in the meantime.
     const server = new ServerProcess(runner, pid, record)
-    await mkdir(records, { recursive: true })
-    await writeFile(record, JSON.stringify({ pid, marker, graceMs } satisfies ProcessRecord))
+    try {
+      await mkdir(records, { recursive: true })
+      await writePrivately(record, JSON.stringify({ pid, marker, graceMs } satisfies ProcessRecord))
+    } catch (error) {
+      await server.stop().catch(() => {})
+      throw error
+    }
     return server
+  }
+
+  get hasEnded(): boolean {
+    return this.#runner.exitCode !== null || this.#runner.signalCode !== null
   }
 
   /** Stops the process and its process group, and waits until they have ended. */
@@ -98,9 +103,9 @@ export class ServerProcess {
  */
 export async function endLeftover(records: string, name: string): Promise<boolean> {
   const file = join(records, `${name}.pid.json`)
-  const text = await readFile(file, 'utf8').catch(() => null)
-  if (text === null) return false
-  const { pid, marker, graceMs } = JSON.parse(text) as ProcessRecord
+  const earlier = await readJsonFile<ProcessRecord>(file)
+  if (earlier === null) return false
+  const { pid, marker, graceMs } = earlier
   const found = await groupMembers(pid, marker)
   const deadline = Date.now() + graceMs
   let signal: NodeJS.Signals = 'SIGTERM'

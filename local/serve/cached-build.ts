@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Unstable_RawConfig } from 'wrangler'
 import { wranglerProgram } from '../../cli/wrangler-program.ts'
+import { readJsonFile, writePrivately } from '../processes/private-file.ts'
 import { buildWorker } from '../worker/build-worker.ts'
 
 /** What a bundle depends on, beside its modules and wrangler. They may be absent. */
@@ -18,10 +19,7 @@ const SETTINGS = ['wrangler.toml', 'package.json', 'tsconfig.json', 'node_module
  */
 export async function cachedBuild(directory: string, config: Unstable_RawConfig): Promise<string> {
   const record = join(directory, 'build.json')
-  // That of a killed process may be cut off.
-  const last = await readFile(record, 'utf8')
-    .then(JSON.parse)
-    .catch(() => null)
+  const last = await readJsonFile<{ script: string; files: string[]; digest: string }>(record)
   if (last !== null && last.digest === (await digestOf(last.files))) return last.script
 
   await rm(directory, { recursive: true, force: true })
@@ -34,7 +32,7 @@ export async function cachedBuild(directory: string, config: Unstable_RawConfig)
   const changes = sources.map((file) => statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0)
   // Nobody knows what a build command reads, and which text was built of a file that has changed since.
   if (config.build?.command === undefined && Math.max(...changes) < began)
-    await writeFile(record, JSON.stringify({ script, files, digest }))
+    await writePrivately(record, JSON.stringify({ script, files, digest }))
   return script
 }
 
@@ -42,7 +40,5 @@ export async function cachedBuild(directory: string, config: Unstable_RawConfig)
 async function digestOf(files: string[]): Promise<string> {
   const { CLOUDFLARE_ENV, NODE_ENV } = process.env
   const texts = await Promise.all(files.map((file) => readFile(file, 'base64').catch(() => null)))
-  return createHash('sha256')
-    .update(JSON.stringify([CLOUDFLARE_ENV, NODE_ENV, files, texts]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([CLOUDFLARE_ENV, NODE_ENV, files, texts]))
 }

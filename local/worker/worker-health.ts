@@ -1,18 +1,16 @@
+import type { ServerProcess } from '../processes/server-process.ts'
+
 const START_MS = 90_000
 
-/** Waits until the Worker at `url` answers. @param ended resolves if it ends @throws {Error} if it does not, or with wrong settings */
-export async function workerHealth(url: string, ended: Promise<unknown>): Promise<void> {
-  let hasEnded = false
-  void ended.then(() => {
-    hasEnded = true
-  })
+/** Waits until a Worker answers at `url`. @throws {Error} if it does not, or with wrong settings */
+export async function workerHealth(url: string, worker: ServerProcess): Promise<void> {
   const began = Date.now()
   for (;;) {
     const health = await readHealth(`${url}/healthz`)
     // A counter that is mounted below a path leaves this one to its application. The crons begin after the start.
     if (health !== null && (health.status < 500 || /"rollup_/.test(health.body))) return
     if (health !== null) refuseWrongSettings(health.body)
-    if (hasEnded || Date.now() - began > START_MS)
+    if (worker.hasEnded || Date.now() - began > START_MS)
       throw new Error(`The Worker did not start at ${url} (${health?.body ?? 'no answer'}). See the log above.`)
     await new Promise((done) => setTimeout(done, 500))
   }

@@ -110,17 +110,13 @@ const worker :Workerd.Worker = (
   await log.close()
   const url = `http://127.0.0.1:${port}`
   const began = Date.now()
-  let code: number | undefined
-  void server.ended.then((ended) => {
-    code = ended
-  })
   for (;;) {
     const up = await fetch(url + probe).then(
       (response) => response.arrayBuffer(),
       () => null,
     )
     if (up !== null) break
-    if (code !== undefined || Date.now() - began > START_MS) {
+    if (server.hasEnded || Date.now() - began > START_MS) {
       await server.stop()
       throw new Error(`workerd did not start. Its log ends with:\n${await logTail(directory)}`)
     }
@@ -155,11 +151,7 @@ export async function logTail(directory: string): Promise<string> {
   return text.replaceAll(`${directory}/`, '').trimEnd().split('\n').slice(-5).join('\n')
 }
 
-function logFileIn(directory: string): string {
-  return join(directory, 'workerd.log')
-}
+const logFileIn = (directory: string) => join(directory, 'workerd.log')
 
 /** A text in Cap'n Proto's notation, which has the same escapes as JSON. */
-function text(value: string): string {
-  return JSON.stringify(value)
-}
+const text = (value: string) => JSON.stringify(value)

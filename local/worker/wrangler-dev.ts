@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { experimental_readRawConfig } from 'wrangler'
 import { wranglerProgram } from '../../cli/wrangler-program.ts'
 import { freePort } from '../processes/free-port.ts'
@@ -70,21 +71,16 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
     },
   })
   let isAboutCrons = false
-  for (const stream of [worker.stdout, worker.stderr]) {
-    let rest = ''
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) {
-        // Leaves out wrangler's warning that crons do not run: cron.ts runs them.
-        isAboutCrons ||= line.includes('Scheduled Workers are not automatically triggered')
-        if (!isAboutCrons) log(line)
-        if (line.includes('For more details')) isAboutCrons = false
-      }
+  for (const input of [worker.stdout!, worker.stderr!]) {
+    createInterface({ input }).on('line', (line) => {
+      // Leaves out wrangler's warning that crons do not run: cron.ts runs them.
+      isAboutCrons ||= line.includes('Scheduled Workers are not automatically triggered')
+      if (!isAboutCrons) log(line)
+      if (line.includes('For more details')) isAboutCrons = false
     })
   }
   try {
-    await workerHealth(`http://127.0.0.1:${port}`, worker.ended)
+    await workerHealth(`http://127.0.0.1:${port}`, worker)
     return worker
   } catch (error) {
     await worker.stop()
