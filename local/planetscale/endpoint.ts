@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Behaviour, type Fault, type IsolationLevel, NO_BEHAVIOUR, pause, takeFault } from './fault-injection.ts'
+import { type Behaviour, type Fault, NO_BEHAVIOUR, pause, takeFault } from './fault-injection.ts'
 import { HttpError, readJson, sendJson } from './json-http.ts'
 import { ServedDatabase } from './served-database.ts'
 import { SessionSigner } from './session.ts'
@@ -15,8 +16,6 @@ export interface EndpointOptions {
   password: string
   /** Port on 127.0.0.1. Default: a free one. */
   port?: number
-  /** The isolation level of its connections. Default: the server's. */
-  isolation?: IsolationLevel
 }
 
 /**
@@ -43,10 +42,7 @@ export class PlanetScaleEndpoint {
 
   /** Starts to listen. */
   async listen(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(this.#options.port ?? 0, '127.0.0.1', resolve)
-    })
+    await once(this.#server.listen(this.#options.port ?? 0, '127.0.0.1'), 'listening')
   }
 
   get port(): number {
@@ -134,7 +130,7 @@ export class PlanetScaleEndpoint {
     if (name === null) throw new HttpError(401, 'UNAUTHENTICATED', 'invalid authentication credentials')
     const known = this.#databases.get(name)
     if (known) return known
-    const database = new ServedDatabase(this.#options.mysqlUrl, name, this.#options.isolation)
+    const database = new ServedDatabase(this.#options.mysqlUrl, name)
     this.#databases.set(name, database)
     return database
   }

@@ -1,5 +1,5 @@
 import mysql, { type FieldPacket, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2/promise'
-import { type Behaviour, type IsolationLevel, NO_BEHAVIOUR, pause, type RecordedStatement } from './fault-injection.ts'
+import { type Behaviour, NO_BEHAVIOUR, pause, type RecordedStatement } from './fault-injection.ts'
 import type { SessionState } from './session.ts'
 import { COMMENT, isDdl, isWrite, verbOf } from './statement-verb.ts'
 import { Transactions } from './transactions.ts'
@@ -28,13 +28,14 @@ export class ServedDatabase implements ErrorSource {
   readonly recorded: RecordedStatement[] = []
   readonly #uri: string
   readonly #pool: Pool
+  /** Connections that have their session variables. */
+  readonly #prepared = new WeakSet<object>()
   readonly #transactions: Transactions
   readonly #consolidator = new Consolidator<WireResult>()
   /** Known from the first connection on. */
   #isVitess: boolean | undefined
 
-  /** @param isolation default: the server's */
-  constructor(mysqlUrl: string, name: string, isolation?: IsolationLevel) {
+  constructor(mysqlUrl: string, name: string) {
     this.name = name
     this.#transactions = new Transactions(mysqlUrl, this, () => this.behaviour.transactionMs)
     const url = new URL(mysqlUrl)
@@ -51,13 +52,6 @@ export class ServedDatabase implements ErrorSource {
       // Every value as the bytes that the server sent: Vitess passes on the text protocol too.
       rowsAsArray: true,
       typeCast: (field) => field.buffer(),
-    })
-    this.#pool.on('connection', (connection) => {
-      // vtgate would apply sql_select_limit to every part of a UNION. vttablet limits results anyway.
-      if (this.isVitess) connection.query(`SET transaction_mode = 'single'`)
-      // One row more than allowed, to notice that there are too many. Vitess runs in UTC.
-      else connection.query(`SET SESSION sql_select_limit = ${MAX_ROWS + 1}, time_zone = '+00:00'`)
-      if (isolation !== undefined) connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`)
     })
   }
 
@@ -113,16 +107,27 @@ export class ServedDatabase implements ErrorSource {
   }
 
   async #connect(sql: string): Promise<PoolConnection> {
+    let connection: PoolConnection | undefined
     try {
       this.#isVitess ??= await isVtgate(this.#uri)
-      const connection = await this.#pool.getConnection()
+      connection = await this.#pool.getConnection()
+      if (!this.#prepared.has(connection.connection)) await this.#prepare(connection)
       const { isolation } = this.behaviour
       if (isolation !== null && !this.isVitess)
         await connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`)
       return connection
     } catch (error) {
+      connection?.destroy()
       throw new StatementError(toWireError(this, error, sql))
     }
+  }
+
+  async #prepare(connection: PoolConnection): Promise<void> {
+    // vtgate would apply sql_select_limit to every part of a UNION. vttablet limits results anyway.
+    if (this.isVitess) await connection.query(`SET transaction_mode = 'single'`)
+    // One row more than allowed, to notice that there are too many. Vitess runs in UTC.
+    else await connection.query(`SET SESSION sql_select_limit = ${MAX_ROWS + 1}, time_zone = '+00:00'`)
+    this.#prepared.add(connection.connection)
   }
 
   #runAlone(sql: string): Promise<WireResult> {
