@@ -14,7 +14,7 @@ const KEEP_ALIVE_MS = 150_000
 /** Headers that only Cloudflare, or Miniflare, may set. */
 const PLATFORM = /^(?:cf|mf)-/
 
-const RESTARTING = 'The Worker is being restarted. Nothing was counted.'
+const STARTING = 'The Worker is starting. Nothing was counted.'
 
 /** The HTTP server before the Worker: says who sent a request, and under which address. */
 export class Front {
@@ -24,7 +24,7 @@ export class Front {
   readonly #server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (...exchange) => this.#forward(...exchange))
   #hasWarned = false
 
-  /** @param worker where the Worker is now, for a path; `null` while it is restarted */
+  /** @param worker where the Worker is now, for a path; `null` while it starts */
   constructor(settings: ServeSettings, worker: (path: string) => URL | null) {
     this.#settings = settings
     this.#worker = worker
@@ -55,7 +55,7 @@ export class Front {
     const origin = requestedOrigin(headers, isProxied)
     if (origin === null || !url.startsWith('/')) return void refuse(response, null, 'The address is malformed.')
     const target = this.#worker(url)
-    if (target === null) return void refuse(response, 'database_unavailable', RESTARTING)
+    if (target === null) return void refuse(response, 'database_unavailable', STARTING)
     this.#warn(peer, isProxied, headers)
     const address = clientAddress(peer, headers[addressHeader] as string | undefined, isTrusted)
     const sent: Record<string, string | string[]> = {}
@@ -82,7 +82,7 @@ export class Front {
     })
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (response.headersSent) response.destroy()
-      else if (error.code === 'ECONNREFUSED') refuse(response, 'database_unavailable', RESTARTING)
+      else if (error.code === 'ECONNREFUSED') refuse(response, 'database_unavailable', STARTING)
       else refuse(response, 'outcome_unknown', 'The Worker ended before its answer. It may or may not have counted.')
     })
     response.on('close', () => {

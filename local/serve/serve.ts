@@ -75,6 +75,12 @@ async function start(): Promise<void> {
   const { host, port, apiToken, apiTokens, stateDirectory } = settings
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   unlock = await lockStateDirectory(stateDirectory, url, command)
+  // First, so that requests are answered 503 until the Worker is up.
+  front = new Front(settings, (path) => worker?.at(path) ?? null)
+  await front.listen().catch((error: NodeJS.ErrnoException) => {
+    const isTaken = error.code === 'EADDRINUSE'
+    throw new Error(isTaken ? `Port ${port} is in use by another program. Choose another PORT.` : error.message)
+  })
   const databaseUrl = await startDatabase()
   if (service.isStopping()) return
   worker = await MiniflareWorker.start({
@@ -86,11 +92,6 @@ async function start(): Promise<void> {
   })
   refuseWrongSettings(await readHealth(`${config.vars?.BASE_PATH ?? ''}/healthz`))
   if (service.isStopping()) return
-  front = new Front(settings, (path) => worker!.at(path))
-  await front.listen().catch((error: NodeJS.ErrnoException) => {
-    const isTaken = error.code === 'EADDRINUSE'
-    throw new Error(isTaken ? `Port ${port} is in use by another program. Choose another PORT.` : error.message)
-  })
   stopCron = startCron((cron, time) => worker!.scheduled(cron, time), config.triggers!.crons!, say)
   log('info', 'serve_started', { version: VERSION, url, database: database?.server.description ?? 'DATABASE_URL' })
 }
