@@ -107,10 +107,7 @@ const UNAVAILABLE: [ProblemCode, string] = ['database_unavailable', 'The databas
 const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> = {
   unavailable: UNAVAILABLE,
   contention: UNAVAILABLE,
-  credentials: [
-    'database_unavailable',
-    'The database refuses the credentials in DATABASE_URL (`serve`: or MYSQL_URL).',
-  ],
+  credentials: ['database_unavailable', 'The database refuses the credentials in DATABASE_URL (or MYSQL_URL).'],
   schema: [
     'database_not_ready',
     'Make the tables: sign in on the Worker’s front page, or run `npm run migrate` (`npx slotted-counter migrate`). A lost table is made again, empty.',
