@@ -1,3 +1,4 @@
+import { judge } from './comparison.ts'
 import { putFigures } from './figure-blocks.ts'
 import { medianOf, rounded } from './medians.ts'
 import type { Results } from './results.ts'
@@ -5,7 +6,25 @@ import type { Results } from './results.ts'
 type HeadlineFigure = 'perSecond' | 'p50Ms' | 'p99Ms' | 'statementsPer1000' | 'rowsPerSecond' | 'startMs' | 'statements'
 
 /** Sentences with the figures of one topic each. A sentence about something that was not measured is left out. */
-const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigure) => string): string }[] = [
+const LINES: {
+  topic: string
+  say(
+    median: (variant: string, figure: HeadlineFigure) => string,
+    beyond: (variant: string, other: string, figure: HeadlineFigure) => string,
+  ): string
+}[] = [
+  {
+    topic: 'idle',
+    say: (median, beyond) =>
+      `On a quiet site, each hit starts an isolate: ${beyond('cold: hit, known key, 10 ms away', 'start-up, empty Worker', 'startMs')} ms ` +
+      `and ${median('cold: hit, known key, 10 ms away', 'statements')} statements, with the database 10 ms away.`,
+  },
+  {
+    topic: 'idle',
+    say: (median) =>
+      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median) with its commit, as one statement. The bare ` +
+      `statement takes ${median('one statement', 'p50Ms')} ms.`,
+  },
   {
     topic: 'hot-key',
     say: (median) =>
@@ -18,19 +37,6 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
       `With 5 ms of network latency and 2 ms per commit: ${median('group commit without a body, 256 connections', 'perSecond')} hits/s. ` +
       `One row per counter: ${median('one row, 256 connections', 'perSecond')}. The slotted counter pattern as published: ` +
       `${median('published pattern, 256 connections', 'perSecond')}.`,
-  },
-  {
-    topic: 'idle',
-    say: (median) =>
-      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median) with its commit, as one statement. The bare ` +
-      `statement takes ${median('one statement', 'p50Ms')} ms.`,
-  },
-  {
-    topic: 'worker',
-    say: (median) =>
-      `The first hit of a process: ${median('first hit, known key', 'startMs')} ms, ` +
-      `${median('first hit, known key', 'statements')} statements. An empty Worker: ` +
-      `${median('start-up, empty Worker', 'startMs')} ms.`,
   },
   {
     topic: 'reading',
@@ -50,9 +56,13 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
 export function headlines(results: Results): { topic: string; line: string }[] {
   return LINES.flatMap(({ topic, say }) => {
     const measured = results[topic]
-    const line =
-      measured === undefined ? '' : say((variant, figure) => rounded(medianOf(measured.runs, variant, figure)))
-    return line === '' || line.includes('NaN') ? [] : [{ topic, line }]
+    if (measured === undefined) return []
+    const { runs } = measured
+    const line = say(
+      (variant, figure) => rounded(medianOf(runs, variant, figure)),
+      (of, to, figure) => rounded(judge({ label: '', figure, of, to, as: 'difference' }, runs).median),
+    )
+    return line.includes('NaN') ? [] : [{ topic, line }]
   })
 }
 

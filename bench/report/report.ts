@@ -1,6 +1,7 @@
 import { MAX_ATTEMPTS, QUIET_PERCENT } from '../harness/run-rounds.ts'
 import type { Run } from '../harness/variant.ts'
 import { renderOthers } from '../topics/alternatives/others.ts'
+import { renderQuiet } from '../topics/idle/idle.ts'
 import { type Comparison, formatTarget, formatValue, judge } from './comparison.ts'
 import { renderTable } from './markdown-table.ts'
 import { headlines } from './readme-figures.ts'
@@ -33,14 +34,14 @@ PlanetScale endpoint, a separate process. wrk, the load generator, runs on the s
 
 /** The answers that most readers look for. */
 function summary(results: Results): string {
-  const lines = new Map(headlines(results).map(({ topic, line }) => [topic, `- ${line}`]))
-  const about = (...topics: string[]) => topics.flatMap((topic) => lines.get(topic) ?? [])
   const others = renderOthers(results)
+  const quiet = renderQuiet(results)
   return [
     '# Benchmarks\n',
     '**Is it fast?** On two cores, which everything shares:\n',
-    ...about('hot-key', 'latency', 'idle', 'worker', 'reading', 'roll-up'),
+    ...headlines(results).map(({ line }) => `- ${line}`),
     '',
+    ...(quiet === null ? [] : ['Most sites are quiet:\n', quiet]),
     '**What does it cost?** [Capacity and cost](../docs/scale.md) has the bill by traffic, from a simulation.\n',
     ...(others === null
       ? []

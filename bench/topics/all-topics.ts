@@ -3,10 +3,10 @@ import { alternatives } from './alternatives/alternatives.ts'
 import { faults } from './alternatives/faults.ts'
 import { direct } from './direct/direct.ts'
 import { hotKey } from './hot-key/hot-key.ts'
-import { idle } from './hot-key/idle.ts'
 import { manyKeys } from './hot-key/many-keys.ts'
 import { throughVtgate } from './hot-key/through-vtgate.ts'
 import { latency } from './hot-key/with-database-latency.ts'
+import { idle } from './idle/idle.ts'
 import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
 import { scale } from './scale/scale.ts'
@@ -18,7 +18,8 @@ import { worker } from './worker/worker.ts'
 
 /** The questions of the report, in its order. Naming a question's first topic selects all of its topics. */
 export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
-  [hotKey, latency, throughVtgate, manyKeys, idle],
+  [idle],
+  [hotKey, latency, throughVtgate, manyKeys],
   [alternatives, faults],
   [direct],
   [reading],

@@ -1,4 +1,5 @@
 import { hash64 } from '../../../src/counters/ids.ts'
+import { coverReads } from '../../harness/create-tables.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 import { fillSlots } from '../../harness/fill-slots.ts'
 import { type HttpVariant, httpVariant } from '../../harness/http-variant.ts'
@@ -17,6 +18,7 @@ export const exact = (pending: number) => `exact, ${number(pending)} pending`
 const publishedSum = (slots: number) => `published SUM, N = ${number(slots)}`
 export const batch = (keys: number) => `${number(keys)} ${keys === 1 ? 'key' : 'keys'} at once`
 export const AMONG_EMPTY = 'exact, 1,000 pending among 1,000 empty'
+export const covering = (name: string) => `${name}, covering index`
 export const ROW = 'one row'
 export const TOTAL = 'total only'
 export const busy = (name: string) => `${name}, ${BUSY} connections`
@@ -46,6 +48,30 @@ const ofOneRow: Read = {
   },
 }
 
+const amongEmpty: Read = {
+  ...ofExact(1_000),
+  name: AMONG_EMPTY,
+  about: 'the same, among slots that were rolled up and wait to be pruned',
+  axes: {},
+  async prepare(deployment) {
+    await fillCounters(deployment, 1, 2_000)
+    await deployment.server.query(
+      `UPDATE \`${deployment.database}\`.slotted_counters SET count = 0 ORDER BY RAND(1) LIMIT 1000`,
+    )
+  },
+}
+
+const withCovering = (read: Read): Read => ({
+  ...read,
+  name: covering(read.name),
+  about: 'the same with `count` in the index of pending slots',
+  axes: {},
+  async prepare(deployment) {
+    await coverReads(deployment)
+    await read.prepare(deployment)
+  },
+})
+
 const READS: Read[] = [
   ofOneRow,
   {
@@ -57,18 +83,8 @@ const READS: Read[] = [
     expected: TOTAL_COUNT,
   },
   ...PENDING.map(ofExact),
-  {
-    ...ofExact(1_000),
-    name: AMONG_EMPTY,
-    about: 'the same, among slots that were rolled up and wait to be pruned',
-    axes: {},
-    async prepare(deployment) {
-      await fillCounters(deployment, 1, 2_000)
-      await deployment.server.query(
-        `UPDATE \`${deployment.database}\`.slotted_counters SET count = 0 ORDER BY RAND(1) LIMIT 1000`,
-      )
-    },
-  },
+  amongEmpty,
+  ...[ofExact(1_000), amongEmpty].map(withCovering),
   ...[100, 1_000].map((slots) => ({
     name: publishedSum(slots),
     about: 'the same route, summing the slots of the published table',
