@@ -10,6 +10,8 @@ const TIMEOUT_SECONDS = 30
 export interface Load {
   method: 'GET' | 'POST'
   url: string
+  /** Beside those of wrk-load.lua. */
+  headers?: Record<string, string>
   connections: number
   /** Number of distinct keys in the bodies; 0 sends no body. */
   keys: number
@@ -77,7 +79,7 @@ export function wrkVersion(): Promise<string> {
  */
 export async function runWrk(load: Load, signal: AbortSignal): Promise<LoadResult> {
   signal.throwIfAborted()
-  const { method, url, connections, keys, order, seed, rampSeconds, seconds } = load
+  const { method, url, headers = {}, connections, keys, order, seed, rampSeconds, seconds } = load
   // Without a leash, which takes as long to start as wrk itself. wrk ends with the benchmark's process group, or when its time is
   // over.
   const wrk = spawn(
@@ -87,6 +89,7 @@ export async function runWrk(load: Load, signal: AbortSignal): Promise<LoadResul
       `--connections=${connections}`,
       `--duration=${rampSeconds + seconds}s`,
       `--timeout=${TIMEOUT_SECONDS}s`,
+      ...Object.entries(headers).map(([name, value]) => `--header=${name}: ${value}`),
       `--script=${join(import.meta.dirname, 'wrk-load.lua')}`,
       url,
       '--',

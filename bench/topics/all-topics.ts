@@ -7,6 +7,7 @@ import { manyKeys } from './hot-key/many-keys.ts'
 import { throughVtgate } from './hot-key/through-vtgate.ts'
 import { latency } from './hot-key/with-database-latency.ts'
 import { idle } from './idle/idle.ts'
+import { oneMachine } from './one-machine/one-machine.ts'
 import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
 import { scale } from './scale/scale.ts'
@@ -19,7 +20,7 @@ import { worker } from './worker/worker.ts'
 /** The questions of the report, in its order. Naming a question's first topic selects all of its topics. */
 export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [idle],
-  [hotKey, latency, throughVtgate, manyKeys],
+  [hotKey, latency, throughVtgate, manyKeys, oneMachine],
   [alternatives, faults],
   [direct],
   [reading],
