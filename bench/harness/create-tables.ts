@@ -19,12 +19,6 @@ const BASELINE_TABLES = [
      PRIMARY KEY (id),
      UNIQUE KEY records_and_slots (record_type, record_id, slot)
    )`,
-  `CREATE TABLE events (
-     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-     record_type INT NOT NULL,
-     record_id BIGINT UNSIGNED NOT NULL,
-     PRIMARY KEY (id)
-   )`,
 ]
 
 /** Puts the counts of slots into the index of pending ones, so that it covers exact reads. */

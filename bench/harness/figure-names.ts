@@ -38,10 +38,11 @@ export const FIGURES = {
   startMs: { heading: 'ms to first response', digits: 1 },
   kilobytes: { heading: 'kB', digits: 1 },
   gzipKilobytes: { heading: 'kB gzipped', digits: 1 },
+  dayKiB: { heading: 'KiB of a day', digits: 0 },
+  laterKiB: { heading: 'KiB of it later', digits: 0 },
+  dayMemoryKiB: { heading: 'KiB of memory', digits: 0 },
   told: { heading: 'acknowledged', digits: 0 },
-  untold: { heading: 'never acknowledged', digits: 0 },
   lost: { heading: 'lost', digits: 0 },
-  doubled: { heading: 'counted twice', digits: 0 },
 } as const
 
 export type FigureName = keyof typeof FIGURES

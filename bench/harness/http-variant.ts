@@ -25,8 +25,6 @@ export interface HttpVariant
   leastSeconds?: number
   /** Where the route counts, or `null` if it does not. Every request that was answered must be found there. */
   counts: CountTable | ((deployment: Deployment) => Promise<number>) | null
-  /** Background work during the load, until the load is `over`. */
-  background?(deployment: Deployment, over: () => boolean): Promise<void>
   /** Prepares the database before anything is measured. */
   prepare?(deployment: Deployment): Promise<void>
   /** Checks the result afterwards and returns violations. */
@@ -79,7 +77,6 @@ async function measure(
     leastSeconds = 1,
     counts,
     prepare,
-    background,
     check,
   } = variant
   await prepare?.(deployment)
@@ -97,7 +94,6 @@ async function measure(
     warmUpConnections: Math.min(connections, MAX_WARM_UP_CONNECTIONS),
     count:
       counts === null ? null : typeof counts === 'string' ? () => deployment.sum(counts) : () => counts(deployment),
-    ...(background && { background: (over) => background(deployment, over) }),
     ids: counts === 'published_slotted_counters',
   })
   outcome.violations.push(...((await check?.(deployment)) ?? []))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../../local/processes/free-port.ts'
@@ -67,6 +67,11 @@ http {
     return { hits: ofPixel.reduce((sum, { hits }) => sum + hits.count, 0), milliseconds }
   }
 
+  /** Bytes of its log. */
+  async historyBytes(): Promise<number> {
+    return (await stat(join(this.#directory, 'access.log'))).size
+  }
+
   /** Ends all of its processes with SIGKILL, and starts it again with the same log. */
   async killAndRestart(): Promise<void> {
     process.kill(-this.#server.pid, 'SIGKILL')
@@ -92,15 +97,20 @@ async function launch(directory: string, url: string): Promise<ServerProcess> {
   })
   await log.close()
   // Another path than the pixel's, which would count.
+  await untilAnswered(new URL('/', url), server, 'nginx')
+  return server
+}
+
+/** Waits until a server answers. @throws {Error} if it does not within 10 s. It is stopped then. */
+export async function untilAnswered(url: URL, server: ServerProcess, name: string): Promise<void> {
   const probe = () =>
-    fetch(new URL('/', url)).then(
+    fetch(url).then(
       () => true,
       () => false,
     )
   for (const began = Date.now(); !(await probe()); await new Promise((resolve) => setTimeout(resolve, 10))) {
     if (Date.now() - began < START_MS) continue
     await server.stop()
-    throw new Error(`nginx did not start within ${START_MS} ms.`)
+    throw new Error(`${name} did not start within ${START_MS} ms.`)
   }
-  return server
 }

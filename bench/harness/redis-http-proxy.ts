@@ -1,5 +1,4 @@
-// Serves Redis over HTTP, as the local PlanetScale endpoint serves a database. Exits with its parent, which may have it cut off
-// some responses after their commands were run.
+// Serves Redis over HTTP, as the local PlanetScale endpoint serves a database. Exits with its parent.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient } from '@redis/client'
@@ -13,9 +12,6 @@ const redis = createClient({
 redis.on('error', () => {})
 await redis.connect()
 
-let cutEvery = 0
-let commands = 0
-
 const server = createServer(async (request, response) => {
   try {
     // Fails if the Worker is killed meanwhile.
@@ -23,7 +19,6 @@ const server = createServer(async (request, response) => {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     if (request.method === 'GET') return void response.end(String(await sum()))
     const count = await redis.incr(Buffer.concat(chunks).toString())
-    if (cutEvery > 0 && ++commands % cutEvery === 0) return void request.socket.resetAndDestroy()
     response.end(String(count))
   } catch (error) {
     response.writeHead(502).end(String(error))
@@ -38,9 +33,5 @@ async function sum(): Promise<number> {
 
 server.keepAliveTimeout = 120_000
 
-process.on('message', (message: { cutEvery: number }) => {
-  cutEvery = message.cutEvery
-  process.send!({ cutEvery })
-})
 process.on('disconnect', () => process.exit())
 server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }))

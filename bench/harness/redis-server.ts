@@ -1,7 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { freePort } from '../../local/processes/free-port.ts'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { killProcess, nextMessage } from './child-messages.ts'
@@ -59,11 +61,14 @@ export class Redis {
     return Number(await (await fetch(this.url)).text())
   }
 
-  /** Cuts off every n-th response after its command was run; 0 cuts off none. */
-  async cutResponses(every: number): Promise<void> {
-    const done = nextMessage(this.#proxy, 'The Redis proxy')
-    this.#proxy.send({ cutEvery: every })
-    await done
+  /** Its memory, and its log after it was rewritten. */
+  async usage(): Promise<{ memoryBytes: number; diskBytes: number }> {
+    const cli = async (...args: string[]) =>
+      (await promisify(execFile)('redis-cli', ['-p', String(this.#place.port), ...args])).stdout
+    const figure = async (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await cli('INFO'))?.[1])
+    await cli('BGREWRITEAOF')
+    while ((await figure('aof_rewrite_in_progress')) + (await figure('aof_rewrite_scheduled')) > 0) await setTimeout(20)
+    return { memoryBytes: await figure('used_memory'), diskBytes: await figure('aof_current_size') }
   }
 
   /** Ends the server with SIGKILL, and starts it again on the same data. */
@@ -100,7 +105,7 @@ async function launch({ directory, port, fsync }: Place): Promise<ServerProcess>
     graceMs: STOP_MS,
   })
   await log.close()
-  for (const began = Date.now(); !(await isReady(port)); await new Promise((resolve) => setTimeout(resolve, 20))) {
+  for (const began = Date.now(); !(await isReady(port)); await setTimeout(20)) {
     if (Date.now() - began < START_MS) continue
     await server.stop()
     throw new Error(`redis-server did not start within ${START_MS} ms.`)

@@ -22,7 +22,7 @@ const WORKERS = {
 export type WorkerName = keyof typeof WORKERS
 
 /** What a variant may need beyond a database server of either product. */
-export type Need = 'mysql' | 'mariadb' | 'vitess' | 'redis' | 'nginx'
+export type Need = 'mysql' | 'mariadb' | 'vitess' | 'redis' | 'nginx' | 'web-counter'
 
 const NAMES: Record<Need, string> = {
   mysql: 'MySQL',
@@ -30,6 +30,7 @@ const NAMES: Record<Need, string> = {
   vitess: 'Vitess',
   redis: 'Redis',
   nginx: 'nginx with GoAccess',
+  'web-counter': 'web-counter',
 }
 
 /** What all measurements share: database servers, the built Workers and a temporary folder. */
@@ -78,6 +79,9 @@ export class Testbed {
     // Not installed from here: the package starts a web server for everybody.
     if (needs.has('nginx') && !((await isInstalled('nginx')) && (await isInstalled('goaccess')))) {
       this.#missing.set('nginx', 'nginx or goaccess is not installed: sudo apt-get install nginx goaccess')
+    }
+    if (needs.has('web-counter') && !(await isInstalled('web-counter'))) {
+      this.#missing.set('web-counter', 'web-counter is not installed: pipx install web-counter')
     }
     await Promise.all(this.#servers.map((server) => server.turnOnLogWriterThreads()))
     this.signal.throwIfAborted()

@@ -1,6 +1,6 @@
 import { MAX_ATTEMPTS, QUIET_PERCENT } from '../harness/run-rounds.ts'
 import type { Run } from '../harness/variant.ts'
-import { renderOthers } from '../topics/alternatives/others.ts'
+import { renderOthers } from '../topics/alternatives/alternatives.ts'
 import { renderQuiet } from '../topics/idle/idle.ts'
 import { type Comparison, formatTarget, formatValue, judge } from './comparison.ts'
 import { renderTable } from './markdown-table.ts'
@@ -17,7 +17,7 @@ npm run bench -- --render            # measures nothing; renders this file from 
 \`\`\`
 
 - \`--help\` lists the topics. [results/](results) has the figures of every run. The text of this file is in the topics and \`report/\`.
-- Missing wrk and Redis are installed; nginx and GoAccess are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
+- Missing wrk and Redis are installed; nginx with GoAccess, and web-counter, are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
 - Nothing else should run. If you interrupt a run, the topics measured so far are kept.
 
 ## How it is measured
@@ -45,10 +45,7 @@ function summary(results: Results): string {
     '**What does it cost?** [Capacity and cost](../docs/scale.md) has the bill by traffic, from a simulation.\n',
     ...(others === null
       ? []
-      : [
-          `**What do others do?** With 64 connections ([all figures](#would-another-way-of-counting-be-better)):\n`,
-          others,
-        ]),
+      : [`**What do others do?** With 64 connections ([how](#would-another-way-of-counting-be-better)):\n`, others]),
     'Below, each question has its answer first. [notes.md](notes.md) says what was tried.\n',
   ].join('\n')
 }

@@ -1,6 +1,5 @@
 import type { Topic } from '../report/topic.ts'
 import { alternatives } from './alternatives/alternatives.ts'
-import { faults } from './alternatives/faults.ts'
 import { direct } from './direct/direct.ts'
 import { hotKey } from './hot-key/hot-key.ts'
 import { manyKeys } from './hot-key/many-keys.ts'
@@ -21,7 +20,7 @@ import { worker } from './worker/worker.ts'
 export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [idle],
   [hotKey, latency, throughVtgate, manyKeys, oneMachine],
-  [alternatives, faults],
+  [alternatives],
   [direct],
   [reading],
   [rollUp],

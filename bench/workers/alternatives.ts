@@ -2,13 +2,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import { type Context, Hono } from 'hono'
 import type { Bindings as ProductBindings } from '../../src/config/read-settings.ts'
-import type { CounterAddress } from '../../src/counters/counter-address.ts'
-import type { Database } from '../../src/database/database.ts'
-import { isolateOf, openConfigured } from '../../src/isolate.ts'
-
-const DEADLINE_MS = 3_000
-/** How often the counter in memory is written to the database. */
-const FLUSH_MS = 10_000
 
 interface Bindings extends ProductBindings {
   OBJECTS: DurableObjectNamespace<CounterObject>
@@ -42,14 +35,10 @@ function objectOf(c: BenchContext, key: string) {
   return c.env.OBJECTS.get(c.env.OBJECTS.idFromName(key))
 }
 
-let objectResponses = 0
-
-/** With `?cut=N`, every N-th response of an object is lost: its connection to the Worker cannot be cut from outside. */
 app.post('/object', async (c) => {
   const { key } = await bodyOf(c)
   await objectOf(c, key).add()
-  const lost = ++objectResponses % Number(c.req.query('cut') ?? Number.POSITIVE_INFINITY) === 0
-  return c.body(null, lost ? 503 : 204)
+  return c.body(null, 204)
 })
 
 /** The sum of the objects of several keys. */
@@ -66,82 +55,8 @@ app.post('/redis', async (c) => {
   return c.body(null, response.ok ? 204 : 502)
 })
 
-/** Acknowledged counts that are not in the database yet, by record id. */
-let unwritten = new Map<bigint, number>()
-let flushedAt = 0
-
-/** In memory, written to one row per counter every 10 s. */
-app.post('/memory', async (c) => {
-  const { recordId } = await addressOfKey(c)
-  unwritten.set(recordId, (unwritten.get(recordId) ?? 0) + 1)
-  const now = Date.now()
-  flushedAt ||= now
-  if (now - flushedAt >= FLUSH_MS) {
-    flushedAt = now
-    c.executionCtx.waitUntil(flush(c).catch(() => {}))
-  }
-  return c.body(null, 204)
-})
-
-app.post('/memory/flush', async (c) => {
-  await flush(c)
-  return c.body(null, 204)
-})
-
-/** Counts that cannot be written are put back for the next flush, as a careful implementation would. */
-async function flush(c: BenchContext): Promise<void> {
-  const taken = unwritten
-  unwritten = new Map()
-  if (taken.size === 0) return
-  try {
-    const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, count]) => `(1,${id},${count})`)
-    await databaseOf(c).execute(
-      `INSERT INTO one_row_counters (record_type, record_id, count) VALUES ${rows.join(',')}
-       ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-    )
-  } catch (error) {
-    for (const [id, count] of taken) unwritten.set(id, (unwritten.get(id) ?? 0) + count)
-    throw error
-  }
-}
-
-/** A row per hit. `/event/aggregate` adds them up. */
-app.post('/event', async (c) => {
-  const { recordType, recordId } = await addressOfKey(c)
-  await databaseOf(c).execute(`INSERT INTO events (record_type, record_id) VALUES (${recordType}, ${recordId})`)
-  return c.body(null, 204)
-})
-
-app.post('/event/aggregate', async (c) => {
-  await databaseOf(c).transaction(async (transaction) => {
-    const { rows } = await transaction.execute('SELECT MAX(id) AS last FROM events')
-    const last = rows[0]?.last
-    if (last === null || last === undefined) return
-    await transaction.execute(
-      `INSERT INTO one_row_counters (record_type, record_id, count)
-       SELECT record_type, record_id, COUNT(*) FROM events WHERE id <= ${last} GROUP BY record_type, record_id
-       ON DUPLICATE KEY UPDATE count = one_row_counters.count + VALUES(count)`,
-    )
-    await transaction.execute(`DELETE FROM events WHERE id <= ${last}`)
-  })
-  return c.body(null, 204)
-})
-
 async function bodyOf(c: BenchContext): Promise<{ type: string; key: string }> {
   return c.req.raw.json()
-}
-
-async function addressOfKey(c: BenchContext): Promise<CounterAddress> {
-  const { type, key } = await bodyOf(c)
-  const { config, addresses } = isolateOf(c.env)
-  return addresses.find(config.types.get(type)!, key)
-}
-
-let database: Database | null = null
-
-function databaseOf(c: BenchContext): Database {
-  database ??= openConfigured(isolateOf(c.env), DEADLINE_MS)
-  return database
 }
 
 export default app

@@ -3,26 +3,30 @@ import { httpVariant } from '../../harness/http-variant.ts'
 import type { Run } from '../../harness/variant.ts'
 import { barChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
-import { withoutEmptyColumns } from '../../report/markdown-table.ts'
+import { renderTable, withoutEmptyColumns } from '../../report/markdown-table.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
+import type { Results } from '../../report/results.ts'
 import type { Topic } from '../../report/topic.ts'
-import { type Candidate, EVENTS, MEMORY, OBJECT, PRODUCT, REDIS, REDIS_SECOND, ROW } from './candidates.ts'
+import { type Candidate, OBJECT, PRODUCT, REDIS, REDIS_SECOND, ROW } from './candidates.ts'
 import { objectCost, workerCost } from './cloudflare-prices.ts'
-import { killedName, killedVariant, NGINX, nginxKilled, nginxLoad } from './killed.ts'
+import { DAY, histories, historyName } from './history.ts'
+import { killedName, killedVariant, outsideKilled } from './killed.ts'
+import { NGINX, outsideLoad, WEB_COUNTER } from './outside.ts'
 
 const CONNECTIONS = 64
 /** The number of keys where one is counted by everybody. */
-export const HOT = 1
+const HOT = 1
 const KEYS = [HOT, 1_000]
-const CANDIDATES = [PRODUCT, ROW, OBJECT, REDIS, REDIS_SECOND, MEMORY, EVENTS]
+const CANDIDATES = [PRODUCT, REDIS, REDIS_SECOND, ROW, OBJECT]
+const OUTSIDE = [NGINX, WEB_COUNTER]
 
 const keysText = (keys: number) => (keys === 1 ? 'one key' : `${keys.toLocaleString('en-US')} keys`)
 /** The name of a variant. */
-export const named = ({ name }: Pick<Candidate, 'name'>, keys: number) => `${name}, ${keysText(keys)}`
+const named = ({ name }: Pick<Candidate, 'name'>, keys: number) => `${name}, ${keysText(keys)}`
 
 const load = KEYS.flatMap((keys) =>
   CANDIDATES.map((candidate) => {
-    const { name, about, worker, path, redis, durableObjects, background, count } = candidate
+    const { name, about, worker, path, redis, durableObjects, count } = candidate
     return httpVariant({
       name: named(candidate, keys),
       title: name,
@@ -31,7 +35,6 @@ const load = KEYS.flatMap((keys) =>
       path,
       ...(redis && { redis }),
       ...(durableObjects && { durableObjects }),
-      ...(background && { background }),
       axes: { candidate: name, keys: keysText(keys) },
       connections: CONNECTIONS,
       keys,
@@ -40,9 +43,14 @@ const load = KEYS.flatMap((keys) =>
   }),
 )
 
-const nginx = nginxLoad(named(NGINX, HOT), CONNECTIONS, { candidate: NGINX.name, keys: keysText(HOT) })
-const ofLoad = [...load, nginx]
-const variants = [...ofLoad, ...CANDIDATES.map(killedVariant), nginxKilled]
+const ofLoad = [
+  ...load,
+  ...OUTSIDE.map((outside) => {
+    const { name } = outside.way
+    return outsideLoad(outside, named(outside.way, HOT), CONNECTIONS, { candidate: name, keys: keysText(HOT) })
+  }),
+]
+const variants = [...ofLoad, ...CANDIDATES.map(killedVariant), ...OUTSIDE.map(outsideKilled), ...histories]
 
 /** Hits per second for which to show a Durable Object's cost. */
 const RATES = [1, 1_000]
@@ -57,29 +65,44 @@ function priceOf(runs: readonly Run[], candidate: Candidate): string {
 }
 
 /** A figure of a way to count; a dash if it was not measured. */
-export function figureOf(runs: readonly Run[], variant: string, figure: FigureName): string {
+function figureOf(runs: readonly Run[], variant: string, figure: FigureName): string {
   const value = medianOf(runs, variant, figure)
   return formatFigure(figure, Number.isNaN(value) ? undefined : value)
 }
 
-/** What a way to count loses if everything is killed, its memory, and how long it takes to come back. */
-export const killedFigures = (runs: readonly Run[], name: string) =>
-  (['lost', 'memoryMiB', 'restartMs'] as const).map((figure) => figureOf(runs, killedName(name), figure))
+/** KiB of a day of history; Redis keeps the history of both ways the same. */
+function historyOf(runs: readonly Run[], way: Pick<Candidate, 'name'>): string {
+  const name = way === REDIS_SECOND ? historyName(REDIS) : historyName(way)
+  const [day, later, memory] = (['dayKiB', 'laterKiB', 'dayMemoryKiB'] as const).map((of) => figureOf(runs, name, of))
+  if (later !== '–') return `${day}, later ${later}`
+  if (memory !== '–') return `${day}, and ${memory} of memory`
+  return day === '–' ? figureOf(runs, named(way, HOT), 'dayKiB') : day!
+}
 
-const KILLED_TEXT =
-  'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost are hits that had been acknowledged. A power failure would also lose what only the kernel has: up to a second of Redis with `everysec`, and perhaps more of nginx’s log. Memory is that of workerd or nginx, and of the store. '
-export const KILLED_HEADINGS = ['lost when killed', 'MiB of memory', 'ms from kill to answer']
-
-function rowsOf(runs: readonly Run[]): string[][] {
-  const rows = [...CANDIDATES, NGINX].map((way) => [
+/** What others do, in a table for the first screen; `null` if that was not measured. */
+export function renderOthers(results: Results): string | null {
+  const runs = results[alternatives.name]?.runs
+  if (runs === undefined) return null
+  const rows = [...CANDIDATES, ...OUTSIDE.map(({ way }) => way)].map((way) => [
     way.name,
-    way.about,
     ...KEYS.map((keys) => figureOf(runs, named(way, keys), 'perSecond')),
     figureOf(runs, named(way, HOT), 'p99Ms'),
-    ...killedFigures(runs, way.name),
-    'worker' in way ? priceOf(runs, way) : 'a server',
+    ...(['lost', 'memoryMiB', 'restartMs'] as const).map((figure) => figureOf(runs, killedName(way.name), figure)),
+    historyOf(runs, way),
   ])
-  return rows.filter(([, , perSecond]) => perSecond !== '–')
+  const { headings, rows: kept } = withoutEmptyColumns(
+    [
+      '',
+      ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`),
+      'p99 ms',
+      'hits lost when killed',
+      'MiB of memory',
+      'ms from kill to answer',
+      'KiB for a day',
+    ],
+    rows.filter(([, perSecond]) => perSecond !== '–'),
+  )
+  return renderTable(headings, kept)
 }
 
 /** Other ways to count. */
@@ -87,8 +110,12 @@ export const alternatives: Topic = {
   name: 'alternatives',
   title: 'Would another way of counting be better?',
   text:
-    `All run on the same machine with ${CONNECTIONS} connections. The Worker reaches Redis, like the database, through a Node.js process over HTTP. The Durable ` +
-    'Object is in the same workerd; on Cloudflare, requests travel to the machine where it lives. All but the counter in memory answer after the hit is stored.',
+    `All run on the same machine with ${CONNECTIONS} connections, and answer after the hit is stored, except web-counter, which stores it later. All but nginx and web-counter are ` +
+    'routes of a Worker. It reaches Redis (`INCR`, `appendfsync` as named), like the database, through a Node.js process over HTTP. The Durable Object is in the same workerd; ' +
+    'on Cloudflare, requests travel to the machine where it lives. One row is an upsert in MySQL. GoAccess reads nginx’s access log, which is unbuffered. web-counter, from PyPI, runs as its command starts it, without its limit of hits.\n\n' +
+    'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost are acknowledged hits. A power failure would also lose what only the ' +
+    `kernel has: up to a second of Redis with \`everysec\`, and perhaps more of nginx’s log. Memory is that of workerd or the server, and of the store. A day of history: ${DAY}. ` +
+    'Group commit keeps hours for 90 days, and days; one row and Redis keep a row or key for each key and day; nginx and web-counter keep each hit.',
   seconds: 1,
   variants,
   columns: [
@@ -98,11 +125,13 @@ export const alternatives: Topic = {
     'statementsPer1000',
     'cpuMicros',
     'lockWaitsPer1000',
-    'deadlocksPer1000',
     'milliseconds',
     'told',
     'counted',
     'lost',
+    'dayKiB',
+    'laterKiB',
+    'dayMemoryKiB',
     'memoryMiB',
     'restartMs',
   ],
@@ -120,28 +149,14 @@ export const alternatives: Topic = {
   findings({ runs }) {
     const rate = (candidate: Candidate) => medianOf(runs, named(candidate, HOT), 'perSecond')
     const withRate = (candidate: Candidate) => `${candidate.name} (${rounded(rate(candidate))})`
-    const faster = [OBJECT, REDIS, REDIS_SECOND, MEMORY, EVENTS].filter((candidate) => rate(candidate) > rate(PRODUCT))
+    const faster = CANDIDATES.filter((candidate) => rate(candidate) > rate(PRODUCT))
     const better =
-      faster.length === 0 ? 'No alternative is faster' : `Faster alternatives: ${faster.map(withRate).join(', ')}`
+      faster.length === 0 ? 'No other Worker is faster' : `Faster Workers: ${faster.map(withRate).join(', ')}`
     return [
       `For one busy key, group commit counts ${rounded(rate(PRODUCT))} hits/s. ${better}.`,
       'Use a Durable Object if you have no database, need not list or join counters, and no counter comes near 1,000 requests/s, the platform’s limit per object.',
       'Use Redis if you already run it, and may count a hit twice after a lost response.',
-      'Use a counter in memory if you may lose the last 10 s at a restart.',
-      'Use an event log if you need the individual hits.',
+      `A million hits cost ${priceOf(runs, PRODUCT)} on Cloudflare’s paid plan (September 2026, without the included amounts). With a Durable Object: ${priceOf(runs, OBJECT)}.`,
     ]
   },
-  derived: ({ runs }) => [
-    {
-      title: 'Against what you would pick instead',
-      text:
-        (runs.some(({ variant }) => variant === killedName(PRODUCT.name)) ? KILLED_TEXT : '') +
-        'The price of a million hits follows Cloudflare’s paid plan (September 2026, US dollars, without the included amounts): the Worker’s requests and its CPU time for one key, ' +
-        'and the Durable Object’s requests, rows and time in memory.',
-      ...withoutEmptyColumns(
-        ['', '', ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`), 'p99 ms', ...KILLED_HEADINGS, 'a million hits'],
-        rowsOf(runs),
-      ),
-    },
-  ],
 }

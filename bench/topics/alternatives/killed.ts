@@ -1,25 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import { withDeployment } from '../../harness/deployment.ts'
+import { type FailingClients, hitUntilFailure } from '../../harness/failing-clients.ts'
 import { KillableDatabase } from '../../harness/killable-database.ts'
-import { Nginx } from '../../harness/nginx.ts'
 import { memoryMiB } from '../../harness/process-usage.ts'
-import { type FailingClients, hitUntilFailure } from '../../harness/retrying-clients.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
 import type { Outcome, Variant } from '../../harness/variant.ts'
-import { runWrk } from '../../harness/wrk.ts'
-import { HOT_KEY } from '../../harness/wrk-load-keys.ts'
-import { type Candidate, headersOf } from './candidates.ts'
+import { BODY, type Candidate, HEADERS } from './candidates.ts'
+import { type Outside, urlOf, withOutside } from './outside.ts'
 
 const CLIENTS = 16
 const POLL_MS = 5
 const RESTART_MS = 60_000
-
-/** nginx's access log as a counter. It has no candidate, because there is no Worker. */
-export const NGINX = {
-  name: 'nginx, GoAccess',
-  about: 'a pixel; GoAccess counts the lines of the access log',
-  needs: ['nginx'] as const,
-}
 
 /** The name of the variant in which everything of a way to count is killed. */
 export const killedName = (name: string) => `${name}, all killed`
@@ -87,8 +78,8 @@ export const killedVariant = (candidate: Candidate): Variant => ({
           {
             url: deployment.url + path,
             method: 'POST',
-            body: JSON.stringify({ type: 'page_view', key: HOT_KEY }),
-            headers: headersOf(candidate, ''),
+            body: BODY,
+            headers: HEADERS,
             pids: async () => [
               deployment.pid,
               ...(own === null ? [] : [await own.pid()]),
@@ -107,55 +98,19 @@ export const killedVariant = (candidate: Candidate): Variant => ({
   },
 })
 
-async function withNginx<T>(testbed: Testbed, work: (nginx: Nginx) => Promise<T>): Promise<T> {
-  const nginx = await Nginx.start(await testbed.newDirectory())
-  try {
-    return await work(nginx)
-  } finally {
-    await nginx.stop()
-  }
-}
-
-/** nginx, of which everything is killed at once. */
-export const nginxKilled: Variant = {
-  ...NGINX,
-  name: killedName(NGINX.name),
+/** A server without a Worker, of which everything is killed at once. */
+export const outsideKilled = (outside: Outside): Variant => ({
+  ...outside.way,
+  name: killedName(outside.way.name),
   measure: (testbed, _, seconds) =>
-    withNginx(testbed, (nginx) =>
-      killAll(
+    withOutside(testbed, outside, (server) => {
+      const { method, body } = outside
+      const clients = { url: urlOf(outside, server), method, body, headers: HEADERS }
+      const count = async () => (await server.hits()).hits
+      return killAll(
         testbed,
-        {
-          url: `${nginx.url}?key=${encodeURIComponent(HOT_KEY)}`,
-          method: 'GET',
-          body: '',
-          headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Firefox/145.0' },
-          pids: () => nginx.pids(),
-          killAndRestart: () => nginx.killAndRestart(),
-          count: async () => (await nginx.hits()).hits,
-        },
+        { ...clients, pids: () => server.pids(), killAndRestart: () => server.killAndRestart(), count },
         seconds,
-      ),
-    ),
-}
-
-/** nginx under load. */
-export const nginxLoad = (name: string, connections: number, axes: Record<string, string>): Variant => ({
-  ...NGINX,
-  name,
-  title: NGINX.name,
-  axes,
-  measure: (testbed, round, seconds) =>
-    withNginx(testbed, async (nginx) => {
-      const url = `${nginx.url}?key=${encodeURIComponent(HOT_KEY)}`
-      const load = { method: 'GET', url, connections, keys: 0, order: 'turn', seed: round, rampSeconds: 0 } as const
-      const { answered, perSecond, p50Ms, p99Ms, errors } = await runWrk({ ...load, seconds }, testbed.signal)
-      const { hits, milliseconds } = await nginx.hits()
-      const failed = Object.values(errors).reduce((sum, count) => sum + count, 0)
-      const isExact = hits >= answered && hits <= answered + connections
-      return {
-        figures: { answered, perSecond, p50Ms, p99Ms, counted: hits, errors: failed, milliseconds },
-        violations:
-          failed === 0 && isExact ? [] : [`${hits} hits were counted, ${answered} answered, ${failed} failed`],
-      }
+      )
     }),
 })

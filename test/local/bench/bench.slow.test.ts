@@ -39,15 +39,15 @@ describe('npm run bench', { timeout: 300_000 }, () => {
   }
 
   it('Measuring one variant writes no files and leaves nothing behind', async () => {
-    const script = bench(['faults', '--rounds', '1', '--seconds', '1', '--variant', 'one row: Worker killed'])
+    const script = bench(['many-keys', '--rounds', '1', '--seconds', '1', '--variant', 'one statement'])
     expect(await script.ended, script.output).toBe(0)
-    expect(script.output).toMatch(/one row: Worker killed: [1-9][\d,]* acknowledged, .* 0 lost, .*\[1 of 1/)
+    expect(script.output).toMatch(/one statement per request: [1-9][\d,]* requests\/s, .*\[1 of 1/)
     expect(await outputFiles()).toEqual(before)
     expect(await folders()).toEqual([])
   })
 
   it('An interrupted run leaves no process, database, folder or half-written file', async () => {
-    const script = bench(['faults', '--rounds', '1', '--seconds', '60', '--dry-run'])
+    const script = bench(['many-keys', '--rounds', '1', '--seconds', '60', '--dry-run'])
     let pids: number[] = []
     await expect
       .poll(

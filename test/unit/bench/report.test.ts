@@ -120,7 +120,7 @@ describe('topic names', () => {
       for (const part of parts) expect(topicsOf([part.name])).toEqual([part])
     }
     expect(named('latency', 'direct')).toEqual(['latency', 'direct'])
-    expect(named('reading', 'faults')).toEqual(['faults', 'reading'])
+    expect(named('reading', 'many-keys')).toEqual(['many-keys', 'reading'])
     expect(topicsOf([])).toEqual(TOPICS)
   })
 })
