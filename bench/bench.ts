@@ -13,6 +13,8 @@ import { findingsOf, type Topic } from './report/topic.ts'
 import { QUESTIONS, TOPICS, topicsOf } from './topics/all-topics.ts'
 
 const SECONDS = 3
+/** Seconds that a run takes beside its length, for topics without results. */
+const RUN_SECONDS = 8
 
 const positive = (text: string): number => {
   const number = Number(text)
@@ -27,6 +29,7 @@ interface Options {
   variant?: string[]
   dryRun?: boolean
   render?: boolean
+  plan?: boolean
 }
 
 program
@@ -43,6 +46,7 @@ program
   .option('--seconds <number>', "length of each run, without its warm-up (default: the topic's)", positive)
   .option('--variant <text...>', 'measure only variants whose name contains one of these; implies --dry-run')
   .option('--dry-run', 'print the results without writing them')
+  .option('--plan', 'measure nothing; print how long each topic takes, by its earlier results')
   .option('--render', 'measure nothing; only render the report from the existing results')
   .addHelpText(
     'after',
@@ -59,7 +63,14 @@ function list(): string {
   return lines.join('\n')
 }
 
-const { rounds, seconds, variant: wanted, dryRun = wanted !== undefined, render = false } = program.opts<Options>()
+const {
+  rounds,
+  seconds,
+  variant: wanted,
+  dryRun = wanted !== undefined,
+  render = false,
+  plan = false,
+} = program.opts<Options>()
 const names = program.processedArgs[0] as string[]
 if (MISSING_PACKAGES !== null && (render || !dryRun)) program.error(MISSING_PACKAGES)
 const say = (line: string) => console.log(line)
@@ -79,6 +90,23 @@ if (process.env.npm_lifecycle_event !== undefined) {
 }
 
 const roundsOf = ({ mostRounds = rounds }: Topic) => Math.min(rounds, mostRounds)
+
+/** Prints how long each topic takes: as long for a run as in its earlier results. */
+async function sayPlan(topics: readonly Topic[]): Promise<void> {
+  const results = await readResults()
+  let total = 0
+  for (const topic of topics) {
+    const { tookSeconds, extent, runs = [] } = results[topic.name] ?? {}
+    const lengths = seconds ?? topic.seconds ?? SECONDS
+    const ofRun = (tookSeconds ?? 0) / runs.length
+    const each = Number.isFinite(ofRun) && extent?.seconds === lengths ? ofRun : lengths + RUN_SECONDS
+    const took =
+      runs.length === 0 && tookSeconds !== undefined ? tookSeconds : each * topic.variants.length * roundsOf(topic)
+    total += took
+    say(`${topic.name.padEnd(20)}${String(Math.round(took)).padStart(6)} s`)
+  }
+  say(`${'all'.padEnd(20)}${String(Math.round(total / 60)).padStart(6)} minutes`)
+}
 
 /** The variants of a topic that are wanted and can be measured here, and why others are skipped. */
 function select(testbed: Testbed, topic: Topic): { variants: Variant[]; skipped: string[] } {
@@ -161,7 +189,8 @@ function summarize(topic: Topic, results: TopicResults): void {
 }
 
 try {
-  if (render) await writeRenderedFiles(QUESTIONS, await readResults())
+  if (plan) await sayPlan(topicsOf(names))
+  else if (render) await writeRenderedFiles(QUESTIONS, await readResults())
   else {
     const failed = await measure(topicsOf(names), async (topic, results) => {
       if (dryRun) return

@@ -3,7 +3,15 @@ import { putFigures } from './figure-blocks.ts'
 import { medianOf, rounded } from './medians.ts'
 import type { Results } from './results.ts'
 
-type HeadlineFigure = 'perSecond' | 'p50Ms' | 'p99Ms' | 'statementsPer1000' | 'rowsPerSecond' | 'startMs' | 'statements'
+type HeadlineFigure =
+  | 'perSecond'
+  | 'p50Ms'
+  | 'p99Ms'
+  | 'statementsPer1000'
+  | 'rowsPerSecond'
+  | 'startMs'
+  | 'statements'
+  | 'memoryMiB'
 
 /** Sentences with the figures of one topic each. A sentence about something that was not measured is left out. */
 const LINES: {
@@ -37,6 +45,12 @@ const LINES: {
       `With 5 ms of network latency and 2 ms per commit: ${median('group commit without a body, 256 connections', 'perSecond')} hits/s. ` +
       `One row per counter: ${median('one row, 256 connections', 'perSecond')}. The slotted counter pattern as published: ` +
       `${median('published pattern, 256 connections', 'perSecond')}.`,
+  },
+  {
+    topic: 'one-machine',
+    say: (median) =>
+      `On one machine, \`slotted-counter serve\`: ${median('serve', 'perSecond')} hits/s from 64 connections, in ${median('serve', 'memoryMiB')} MiB of memory ` +
+      'without the database.',
   },
   {
     topic: 'reading',

@@ -2,6 +2,7 @@ import { MAX_ATTEMPTS, QUIET_PERCENT } from '../harness/run-rounds.ts'
 import type { Run } from '../harness/variant.ts'
 import { renderOthers } from '../topics/alternatives/alternatives.ts'
 import { renderQuiet } from '../topics/idle/idle.ts'
+import { billOf } from '../topics/scale/scale-document.ts'
 import { type Comparison, formatTarget, formatValue, judge } from './comparison.ts'
 import { renderTable } from './markdown-table.ts'
 import { headlines } from './readme-figures.ts'
@@ -11,7 +12,8 @@ import { chartsOf, findingsOf, type Topic } from './topic.ts'
 const METHOD = `## How to run the benchmarks
 
 \`\`\`sh
-npm run bench                        # everything; about an hour
+npm run bench -- --plan              # measures nothing; says how long everything takes
+npm run bench -- --rounds 3          # everything
 npm run bench -- hot-key roll-up     # some topics; the results of all others are kept
 npm run bench -- --render            # measures nothing; renders this file from the results
 \`\`\`
@@ -38,11 +40,16 @@ function summary(results: Results): string {
   const quiet = renderQuiet(results)
   return [
     '# Benchmarks\n',
-    '**Is it fast?** On two cores, which everything shares:\n',
+    ...(quiet === null
+      ? ['**Is it fast?** On two cores, which everything shares:\n']
+      : [
+          '**Is it fast?** Most sites are quiet, and nearly each request starts an isolate:\n',
+          quiet,
+          'On two cores, which everything shares:\n',
+        ]),
     ...headlines(results).map(({ line }) => `- ${line}`),
     '',
-    ...(quiet === null ? [] : ['Most sites are quiet:\n', quiet]),
-    '**What does it cost?** [Capacity and cost](../docs/scale.md) has the bill by traffic, from a simulation.\n',
+    `**What does it cost?** ${billOf(results) ?? ''} [Capacity and cost](../docs/scale.md) has more. [On one machine](../docs/one-machine.md), only the machine.\n`,
     ...(others === null
       ? []
       : [`**What do others do?** With 64 connections ([how](#would-another-way-of-counting-be-better)):\n`, others]),

@@ -59,15 +59,7 @@ export const firstName = (request: keyof typeof FIRST, distance: number) =>
   `cold: ${FIRST[request].name}, ${distance} ms away`
 
 // Node.js, which sends the requests, is a bot.
-const COUNTERS = {
-  page_view: {
-    record_type: 1,
-    public: true,
-    allowed_origins: ['*'],
-    count_bots: true,
-    new_keys_per_minute: 'unlimited',
-  },
-}
+const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'], count_bots: true } }
 
 /** Starts Workers whose first request reaches a distant database. */
 function startWith(testbed: Testbed, request: keyof typeof FIRST, distance: number): Promise<Outcome> {

@@ -54,6 +54,20 @@ function renderNeeds(results: Results, rates: readonly number[]): string | null 
   return sizing.complete && cpu !== null ? needsTable(sizing, cpu, rates) : null
 }
 
+/** What sites of a few sizes pay, in a sentence; `null` if that was not measured. */
+export function billOf(results: Results): string | null {
+  const sizing = new Sizing(results)
+  const cpu = hitCpuIn(results)
+  if (!sizing.complete || cpu === null) return null
+  const bills = [1, 10, 100].flatMap((average) => {
+    const database = needOf(sizing, average)?.database
+    if (database === undefined) return []
+    const month = `${short((average * MONTH_S) / 1e6)} million hits`
+    return [`${month}: ${dollars(dollarsOf(average, cpu))} and ${dollars(database.dollars)}`]
+  })
+  return `A month of Cloudflare and PlanetScale, by a simulation. ${bills.join('; ')}.`
+}
+
 function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): string {
   const rows = rates.map((average) => {
     const need = needOf(sizing, average)
