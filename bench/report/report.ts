@@ -95,10 +95,16 @@ function failures(measured: Measured[]): string[] {
     : [`## Failed\n\nSome runs failed. Do not rely on these figures:\n\n${lines.join('\n')}\n`]
 }
 
-const USUAL_ROUNDS = 5
+/** The number of rounds that most topics had. */
+function usualRounds(measured: Measured[]): number {
+  const numbers = measured.map(({ result }) => result.extent.rounds)
+  const timesOf = (rounds: number) => numbers.filter((number) => number === rounds).length
+  return Math.max(0, ...numbers.toSorted((a, b) => timesOf(a) - timesOf(b)).slice(-1))
+}
 
 /** Where and when the topics were measured. */
 function environments(measured: Measured[]): string {
+  const usual = usualRounds(measured)
   const byEnvironment = Map.groupBy(measured, ({ result: { environment } }) => {
     const { machine, versions, databaseSettings, secondDatabase } = environment
     const isolation = databaseSettings.transaction_isolation ?? databaseSettings.tx_isolation
@@ -114,13 +120,13 @@ function environments(measured: Measured[]): string {
   })
   const lines = [...byEnvironment].map(([text, group]) => {
     const topics = group.map(({ topic, result: { extent } }) => {
-      return `\`${topic.name}\`${extent.rounds === USUAL_ROUNDS ? '' : ` (${extent.rounds})`}`
+      return `\`${topic.name}\`${extent.rounds === usual ? '' : ` (${extent.rounds})`}`
     })
     return `- ${text}: ${topics.join(', ')}.\n`
   })
   const lost = Math.max(0, ...measured.map(({ result }) => lostPercent(result) ?? 0))
   return (
-    `## Environments\n\nTopics had ${USUAL_ROUNDS} rounds, or the number in parentheses. No topic lost more than ${lost.toFixed(1)} % of the processor time to other ` +
+    `## Environments\n\nTopics had ${usual} rounds, or the number in parentheses. No topic lost more than ${lost.toFixed(1)} % of the processor time to other ` +
     `virtual machines.\n\n${lines.join('')}`
   )
 }

@@ -23,6 +23,7 @@ export const throughVtgate: Topic = {
   text:
     `PlanetScale is MySQL behind vtgate. ${CONNECTIONS} connections count one key with \`POST /hit?…\`, on MySQL and through a vtgate in front of it ` +
     '(`VITESS_URL`, one shard).',
+  missed: 'vtgate and vttablet share the CPUs with everything else.',
   variants: [
     httpVariant({ ...common, name: MYSQL, about: 'without Vitess', server: 'mysql' }),
     httpVariant({ ...common, name: VTGATE, about: 'the same through vtgate and vttablet', server: 'vitess' }),
