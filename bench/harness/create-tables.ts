@@ -1,5 +1,4 @@
 import { migrate } from '../../cli/migrate/migrations.ts'
-import type { Deployment } from './deployment.ts'
 import type { BenchServer } from './measured-database.ts'
 
 /** Tables of the alternatives. The second is the slotted counter pattern as published. */
@@ -22,7 +21,7 @@ const BASELINE_TABLES = [
 ]
 
 /** Puts the counts of slots into the index of pending ones, so that it covers exact reads. */
-export async function coverReads({ server, database }: Pick<Deployment, 'server' | 'database'>): Promise<void> {
+export async function coverReads({ server, database }: { server: BenchServer; database: string }): Promise<void> {
   await server.query(
     `ALTER TABLE \`${database}\`.slotted_counters
      DROP KEY pending, ADD KEY pending (pending, record_type, record_id, bucket, slot, count)`,

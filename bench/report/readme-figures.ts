@@ -16,6 +16,8 @@ type HeadlineFigure =
 /** Sentences with the figures of one topic each. A sentence about something that was not measured is left out. */
 const LINES: {
   topic: string
+  /** bench/README.md has a table of it. */
+  hasTable?: true
   say(
     median: (variant: string, figure: HeadlineFigure) => string,
     beyond: (variant: string, other: string, figure: HeadlineFigure) => string,
@@ -23,6 +25,7 @@ const LINES: {
 }[] = [
   {
     topic: 'idle',
+    hasTable: true,
     say: (median, beyond) =>
       `On a quiet site, each hit starts an isolate: ${beyond('cold: hit, known key, 10 ms away', 'start-up, empty Worker', 'startMs')} ms ` +
       `and ${median('cold: hit, known key, 10 ms away', 'statements')} statements, with the database 10 ms away.`,
@@ -67,8 +70,8 @@ const LINES: {
 ]
 
 /** The headline figures: a sentence for each topic that was measured. */
-export function headlines(results: Results): { topic: string; line: string }[] {
-  return LINES.flatMap(({ topic, say }) => {
+export function headlines(results: Results): { line: string; hasTable: boolean }[] {
+  return LINES.flatMap(({ topic, hasTable = false, say }) => {
     const measured = results[topic]
     if (measured === undefined) return []
     const { runs } = measured
@@ -76,7 +79,7 @@ export function headlines(results: Results): { topic: string; line: string }[] {
       (variant, figure) => rounded(medianOf(runs, variant, figure)),
       (of, to, figure) => rounded(judge({ label: '', figure, of, to, as: 'difference' }, runs).median),
     )
-    return line.includes('NaN') ? [] : [{ topic, line }]
+    return line.includes('NaN') ? [] : [{ line, hasTable }]
   })
 }
 

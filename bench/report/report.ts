@@ -47,7 +47,7 @@ function summary(results: Results): string {
           quiet,
           'On two cores, which everything shares:\n',
         ]),
-    ...headlines(results).map(({ line }) => `- ${line}`),
+    ...headlines(results).flatMap(({ line, hasTable }) => (hasTable ? [] : `- ${line}`)),
     '',
     `**What does it cost?** ${billOf(results) ?? ''} [Capacity and cost](../docs/scale.md) has more. [On one machine](../docs/one-machine.md), only the machine.\n`,
     ...(others === null
