@@ -25,8 +25,15 @@ public = true
 dedupe_seconds = 86400
 `
 
-/** A folder as an own repository's, with the Worker of this clone. Its data is in its folder `data`. */
-export async function serveFolder(atEnd: Finally = onTestFinished): Promise<string> {
+/**
+ * A folder as an own repository's, with the Worker of this clone. Its data is in its folder `data`.
+ *
+ * @param edit changes wrangler.toml
+ */
+export async function serveFolder(
+  atEnd: Finally = onTestFinished,
+  edit = (settings: string): string => settings,
+): Promise<string> {
   const folder = join(await stateDirectory(atEnd), 'my counter')
   await mkdir(folder)
   const shipped = await readFile(join(PROJECT, 'wrangler.toml'), 'utf8')
@@ -34,7 +41,7 @@ export async function serveFolder(atEnd: Finally = onTestFinished): Promise<stri
     .replace('"src/index.ts"', JSON.stringify(join(PROJECT, 'src/index.ts')))
     .replace(/\[build\]\n(?:\w+ = .*\n)+/, '')
   await symlink(join(PROJECT, 'dist'), join(folder, 'dist'))
-  await writeFile(join(folder, 'wrangler.toml'), settings + COUNTERS)
+  await writeFile(join(folder, 'wrangler.toml'), edit(settings + COUNTERS))
   const serve = `exec node '${join(PROJECT, 'local/serve/serve.ts')}'`
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts: { serve } }))
   return folder
@@ -63,12 +70,10 @@ export class Served {
     return served
   }
 
-  /** The lines of its log. */
+  /** The lines of its log. @throws {SyntaxError} if one is not JSON */
   get log(): Record<string, unknown>[] {
-    return this.script.output
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const whole = this.script.output.split('\n').slice(0, -1)
+    return whole.map((line) => JSON.parse(line) as Record<string, unknown>)
   }
 
   /** Sends a signal to the process whose command line matches: the server itself, workerd or the database. */
