@@ -72,7 +72,7 @@ export class ExpectedCounts {
     this.#count([visit], fate)
     const id = `${nameOf(visit)} ${visitor}`
     const known = this.#visits.get(id)
-    if (known === undefined || (known.fate === 'unknown' && isAcknowledged(fate))) {
+    if (known === undefined || known.fate === 'refused' || (known.fate === 'unknown' && isAcknowledged(fate))) {
       this.#visits.set(id, { increments: [this.#addedUp(visit)], fate })
     }
   }
