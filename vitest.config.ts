@@ -6,7 +6,8 @@ import { defineConfig } from 'vitest/config'
  *
  *   npm test            every file except *.slow.test.ts: about 2.5 minutes on 2 cores
  *   npm run test:all    every file
- *   npm run test:vitess database, worker and faults, except NOT_ON_VITESS, on the vtgate that VITESS_URL names
+ *   npm run test:vitess database, worker and faults, except NOT_ON_VITESS, and of local the way out of `serve`, on the vtgate that
+ *                       VITESS_URL names
  *
  * A file is slow if it takes more than 5 seconds by itself on an idle machine and need not run on MariaDB, or more than 10.
  * Everything in faults/ is slow. In browser/, ten files are quick, also longer ones.
@@ -58,7 +59,7 @@ const NOT_ON_VITESS = [
 ].map((file) => `test/${file}{,.slow}.test.ts`)
 
 /** A project whose tests run in Node. Its files share a process, because each process loads all modules again. */
-function inNode(name: string, more: { globalSetup?: string } = {}) {
+function inNode(name: string, more: { globalSetup?: string; include?: string[] } = {}) {
   const include = [`test/${name}/**/*.test.ts`]
   const setupFiles = './test/harness/each-file.ts'
   return {
@@ -92,7 +93,10 @@ export default defineConfig({
       inNode('unit'),
       inWorkerd('database'),
       inWorkerd('worker', BINDINGS),
-      inNode('local', { globalSetup: './test/local/setup.ts' }),
+      inNode('local', {
+        globalSetup: './test/local/setup.ts',
+        ...(process.env.VITESS_URL !== undefined && { include: ['test/local/serve/way-out.slow.test.ts'] }),
+      }),
       inNode('browser', { globalSetup: './test/browser/setup.ts' }),
       inNode('faults', { globalSetup: './test/faults/built-worker.ts' }),
     ],

@@ -95,4 +95,5 @@ function withoutStack(message: string): Error {
 const NO_VITESS =
   'Set VITESS_URL=mysql://USER:PASSWORD@HOST:PORT to the MySQL port of a vtgate with about 16 keyspaces for the tests alone. ' +
   'All must have the same number of shards and, if that is not 1, the VSchema of migrations/vschema.json. ' +
+  'Another one, slotted-counter, must have one shard. ' +
   'The image vitess/vttestserver is such a server.'

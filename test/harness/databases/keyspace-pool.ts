@@ -5,8 +5,11 @@ import { migrate } from '../../../cli/migrate/migrations.ts'
 import { PlanetScaleEndpoint } from '../../../local/planetscale/endpoint.ts'
 import type { TestDatabases } from './test-databases.ts'
 
-/** The databases that vtgate lists although they are no keyspaces. */
-const SYSTEM = new Set(['information_schema', 'mysql', 'performance_schema', 'sys'])
+/** The keyspace of test/local/serve/way-out.slow.test.ts, which has one shard. */
+export const UNSHARDED = 'slotted-counter'
+
+/** The databases that vtgate lists although they are not for all tests. */
+const NOT_SHARED = new Set(['information_schema', 'mysql', 'performance_schema', 'sys', UNSHARDED])
 
 /** The table in which `migrate` records the version. */
 const RECORD = 'schema_version'
@@ -63,10 +66,10 @@ export class KeyspacePool implements TestDatabases {
         return null
       }
       const shards = new Map<string, number>()
-      for (const name of await column('SHOW DATABASES')) if (!SYSTEM.has(name)) shards.set(name, 0)
+      for (const name of await column('SHOW DATABASES')) if (!NOT_SHARED.has(name)) shards.set(name, 0)
       for (const shard of await column('SHOW VITESS_SHARDS')) {
         const [keyspace = ''] = shard.split('/')
-        shards.set(keyspace, (shards.get(keyspace) ?? 0) + 1)
+        if (keyspace !== UNSHARDED) shards.set(keyspace, (shards.get(keyspace) ?? 0) + 1)
       }
       return new KeyspacePool(mysqlUrl, pool, shards)
     } catch (error) {

@@ -18,11 +18,9 @@ type Product = 'mariadb' | 'mysql'
 /** Where scripts/mysql has installed MySQL, whose programs need its libraries. */
 const { stdout } = await run(join(PROJECT, 'scripts/mysql'), ['path'])
 const chroot = stdout.trim()
-// .ci/run installs both on Debian.
-const isReady = {
-  mariadb: await isInstalled('mariadb-binlog'),
-  mysql: await isInstalled(`${chroot}/usr/bin/mysqldump`),
-}
+// .ci/run installs them on Debian.
+const hasMariaDB = await isInstalled('mariadb-binlog')
+const isReady = { mariadb: hasMariaDB, mysql: hasMariaDB && (await isInstalled(`${chroot}/usr/bin/mysqldump`)) }
 
 /** A suite for each product, skipped if its programs are not installed. */
 export function describeProducts(title: string, suite: (product: Product) => void): void {
@@ -82,17 +80,22 @@ export class OwnedServer {
     }
   }
 
-  /** The environment in which clients of the product connect to a server, by default to this one. @param folder for their settings */
-  async clientOf(folder: string, url = this.server.url): Promise<NodeJS.ProcessEnv> {
-    const { port, username, password } = new URL(url)
+  /**
+   * The environment in which clients connect as root of a server: by default, of this one, with the programs of its product. Others
+   * are reached with MariaDB's: vtgate may offer only mysql_native_password, which MySQL 9's lack.
+   *
+   * @param folder for their settings
+   */
+  async clientOf(folder: string, other?: string): Promise<NodeJS.ProcessEnv> {
+    const { port, username, password } = new URL(other ?? this.server.url)
     const client = `[client]\nhost=127.0.0.1\nport=${port}\nuser=${username}\npassword=${password}\n`
     await writeFile(join(folder, '.my.cnf'), client)
-    return { ...process.env, HOME: folder, PATH: await pathOf(this.product) }
+    return { ...process.env, HOME: folder, PATH: await pathOf(other === undefined ? this.product : 'mariadb') }
   }
 
-  /** Runs a command in a folder, as root of a database server. */
-  async run(folder: string, command: string, url?: string): Promise<string> {
-    const env = await this.clientOf(folder, url)
+  /** Runs a command in a folder, as root of this server or another one. */
+  async run(folder: string, command: string, other?: string): Promise<string> {
+    const env = await this.clientOf(folder, other)
     return (await run('bash', ['-eo', 'pipefail', '-c', command], { cwd: folder, env })).stdout
   }
 }
