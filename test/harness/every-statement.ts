@@ -106,7 +106,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT COALESCE((SELECT CONCAT_WS': 'single shard',
   'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counters': 'list',
   'SELECT record_type, record_id, name FROM counters': 'list',
-  'SELECT record_type, record_id, count <> 0 … FROM counters AS n FORCE INDEX (gone)': 'all shards',
+  'SELECT record_type, record_id FROM counters FORCE INDEX (gone)': 'all shards',
   'UPDATE counters SET gone_hour = NULL': 'list',
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … ORDER BY": 'list',
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … s.slot > … ORDER BY": 'list',

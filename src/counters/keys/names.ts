@@ -7,15 +7,19 @@ import { rowsByRange } from '../ranges.ts'
 
 const MAX_PRUNED = 1_000
 
-/** Longer than an isolate believes in a name, and than a batch is repeated. `+ 0`: the index's gaps must not be locked. */
+/** Longer than an isolate believes in a name, and than a batch is repeated. `+ 0`: the gaps of an index must not be locked. */
 const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 
-/** SQL: whether something of the counter of `counters AS n` is pending. Not EXISTS: MariaDB would read whole tables. */
-const PENDING_SQL = `COALESCE((SELECT MAX(s.pending) FROM slotted_counters AS s
-  WHERE ${sameCounterSql('s', 'n')} AND s.pending = 1), 0)`
+/**
+ * SQL: whether something of a counter is pending, 1 or 0. Not EXISTS: MariaDB would read whole tables. With old statistics, MySQL would
+ * read all pending slots for each counter.
+ */
+const pendingSql = (counter: string) =>
+  `COALESCE((SELECT MAX(s.pending) FROM slotted_counters AS s FORCE INDEX (pending)
+    WHERE s.pending = 1 AND ${sameCounterSql('s', counter)}), 0)`
 
 /** SQL: whether the counter of `counters AS n` is in lists. A marked one is if it counts: the next roll-up removes the mark. */
-export const LISTED_SQL = `(n.gone_hour IS NULL OR ${PENDING_SQL} = 1)`
+export const LISTED_SQL = `(n.gone_hour IS NULL OR ${pendingSql('n')} = 1)`
 
 /** The names in the database by `counterId`: whether they are marked, because their counter was deleted or renamed. */
 export type FoundNames = ReadonlyMap<string, boolean>
@@ -51,21 +55,16 @@ export async function ensureNames(db: Database, counters: readonly CounterAddres
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
 }
 
-/** Deletes the names that were marked more than an hour ago. If one counts after all, because an isolate believed in it, it is unmarked. */
+/** Deletes the names that were marked more than an hour ago, and unmarks those that count, because an isolate believed in them. */
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(
-    `SELECT record_type, record_id, count <> 0 OR ${PENDING_SQL} AS counts
-     FROM counters AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR_SQL} - 1 LIMIT ${MAX_PRUNED}`,
+    `SELECT record_type, record_id FROM counters FORCE INDEX (gone) WHERE gone_hour < ${HOUR_SQL} - 1 LIMIT ${MAX_PRUNED}`,
   )
-  const marked = rows.map((row) => ({ ...placeOf(row), counts: Number(row.counts) === 1 }))
-  const change = async (statement: string, ifCounts: boolean) => {
-    const names = marked.filter(({ counts }) => counts === ifCounts)
-    for (const part of rowsByRange(names, db.ranges).values()) {
-      // Buckets route the statement to the shard: vtgate does not look into OR.
-      const buckets = bucketsSql(part.map(({ recordId }) => recordId))
-      await db.execute(`${statement} WHERE ${buckets} AND (${counterListsSql(part).join(' OR ')}) AND ${LONG_GONE}`)
-    }
+  for (const part of rowsByRange(rows.map(placeOf), db.ranges).values()) {
+    // Buckets route the statements to the shard: vtgate does not look into OR. The subquery locks gaps: writers waited 0.14 s at most.
+    const buckets = bucketsSql(part.map(({ recordId }) => recordId))
+    const where = `WHERE ${buckets} AND (${counterListsSql(part).join(' OR ')}) AND ${LONG_GONE}`
+    await db.execute(`DELETE FROM counters ${where} AND count + 0 = 0 AND ${pendingSql('counters')} = 0`)
+    await db.execute(`UPDATE counters SET gone_hour = NULL ${where}`)
   }
-  await change('DELETE FROM counters', false)
-  await change('UPDATE counters SET gone_hour = NULL', true)
 }

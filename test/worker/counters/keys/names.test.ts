@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../../src/config/config.ts'
+import { pruneNames } from '../../../../src/counters/keys/names.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestWorker } from '../../../harness/worker.ts'
 
@@ -128,6 +129,26 @@ describe('The name of a deleted counter', () => {
     await hit(a)
     await anHourLater()
     await b.cron(PRUNING_CRON)
+    expect(await marks()).toEqual([0])
+    expect(await found(b)).toEqual([{ key: '/old', count: 1 }])
+  })
+
+  it('stays if its counter is counted after the pruning run found it', async () => {
+    const [a, b] = [isolate(), isolate()]
+    await hit(a)
+    await remove(b)
+    await anHourLater()
+    let answers = 0
+    const pruning = db.open({
+      deadlineMs: 10_000,
+      async fetch(...request) {
+        const answer = await fetch(...request)
+        if (answers++ === 0) await hit(a)
+        return answer
+      },
+    })
+    await pruneNames(pruning)
+    expect(answers).toBeGreaterThan(1)
     expect(await marks()).toEqual([0])
     expect(await found(b)).toEqual([{ key: '/old', count: 1 }])
   })
