@@ -28,6 +28,9 @@ export class KeyReused extends Error {
 /** Rolls the transaction back: an earlier attempt or request with the same key took effect. */
 class AlreadyApplied extends Error {}
 
+/** Rolls the transaction back: nothing is to be changed. */
+class Refused extends Error {}
+
 /** A row of `change_keys`: an idempotency key and what was asked. */
 export interface ChangeKey {
   /** In the range of the change: the counter's record id, or the first one of the range. */
@@ -61,8 +64,11 @@ interface Change {
   counters: readonly CounterPlace[]
   /** The most statements of `attempt`. */
   statements: number
-  /** Runs in the transaction, while the rows of the counters are locked: no roll-up and no other change moves them. */
-  attempt(transaction: Executor, locked: Locked): Promise<void>
+  /**
+   * Runs in the transaction, while the rows of the counters are locked: no roll-up and no other change moves them.
+   * @returns `refused`: nothing is changed, and the key is not stored, so a repeat is refused, too
+   */
+  attempt(transaction: Executor, locked: Locked): Promise<'refused' | undefined>
 }
 
 /**
@@ -87,12 +93,14 @@ export async function makeChange(database: Database, { key, counters, statements
         const locked = await lockCounters(transaction, existing)
         if (key?.elsewhere?.length) refuseRepeat(key, await readContents(db, key.hash, key.elsewhere))
         if (key !== null) await takeKey(transaction, key, existing.length === 0)
-        await attempt(transaction, (counter) => locked.get(counterId(counter)) ?? NO_ROW)
+        const outcome = await attempt(transaction, (counter) => locked.get(counterId(counter)) ?? NO_ROW)
+        if (outcome === 'refused') throw new Refused()
         committing = true
       })
       return 'done'
     } catch (error) {
       if (error instanceof AlreadyApplied) return unknown === null ? 'repeated' : 'done'
+      if (error instanceof Refused) return 'done'
       if (error instanceof KeyReused || error instanceof ChangeRefused) throw error
       const failed = error instanceof Overtaken ? null : classify(error)
       // Before the COMMIT nothing takes effect: the server rolls back.

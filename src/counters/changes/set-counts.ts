@@ -5,7 +5,7 @@ import { HistoryAddition } from '../ledger/history-addition.ts'
 import { addToSlots, pendingOf, pendingSlotsSql, subtractionsOf } from '../ledger/slots.ts'
 import { addToTotals, fitsTotal } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
-import { type ChangeKey, ChangeRefused, checkPending, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
+import { type ChangeKey, checkPending, MAX_TAKEN_SLOTS, makeChange } from './change.ts'
 
 /** The most statements of one attempt: pending slots in both halves of the ids, totals, 3 for history, adjustments, slots. */
 const ATTEMPT_STATEMENTS = 8
@@ -27,7 +27,7 @@ export type CountRefusal = 'reading_below_count' | 'count_out_of_range'
  * counted. What is counted after the read is added to the new count.
  * @param wanted several of a counter are set in their order
  * @returns in their order; `repeated`: the key was used for the same before, and nothing was changed
- * @throws {ChangeRefused} one with a key was refused @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`
+ * @throws {ChangeRefused} too many pending slots @throws {KeyReused | Overtaken | DatabaseFailure} as `makeChange`
  */
 export async function setCounts(
   db: Database,
@@ -69,11 +69,8 @@ export async function setCounts(
         book.isChanged ||= added !== 0n || book.isGone
         return { added }
       })
-      const refused = made.find((each) => 'refused' in each)
-      // The key must not be stored: a repeat is to be refused, too.
-      if (key !== null && refused) throw new ChangeRefused(refused.refused)
       const changed = books.filter(({ isChanged }) => isChanged)
-      if (changed.length === 0) return
+      if (changed.length === 0) return made.some((each) => 'refused' in each) ? 'refused' : undefined
       const totals = changed.map(({ count, total, ...book }) => ({ ...book, amount: count - total, rolledUpAt: at }))
       await addToTotals(transaction, totals)
       const history = new HistoryAddition(laneOf(db, counters[0]!))

@@ -57,6 +57,15 @@ describe('A reading', () => {
     expect(await names()).toBe(1n)
   })
 
+  it('that is refused stores no idempotency key, so its repeat is refused as well', async () => {
+    await read([40])
+    const key = { recordId: COUNTER.recordId, hash: 1n, contents: 2n }
+    const lower = () => setCounts(db, [{ counter: COUNTER, count: 39n, as: 'reading' }], { key, at: AT })
+    expect(await lower()).toEqual([{ refused: 'reading_below_count' }])
+    expect(await lower()).toEqual([{ refused: 'reading_below_count' }])
+    expect([await db.number('SELECT COUNT(*) FROM change_keys'), await count()]).toEqual([0n, 40n])
+  })
+
   it('below the count is refused, and changes nothing, unless it resets the counter: then the history stays', async () => {
     await read([40])
     expect(await read([39])).toEqual([{ refused: 'reading_below_count' }])
