@@ -22,7 +22,7 @@ export function missingBindings(bindings: Bindings): FieldError[] {
   })
 }
 
-/** The one of some names that a misspelt one probably is: they differ by case, or by one or two neighboring letters. */
+/** The name that was probably meant: it differs in case, or by one or two neighboring letters. A library would add more to the Worker. */
 export function similarName(misspelt: string, names: readonly string[]): string | undefined {
   const forms = (name: string) => {
     const text = name.toUpperCase().replaceAll(/[^A-Z]/g, '')
