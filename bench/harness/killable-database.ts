@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type DatabaseServer, startDatabaseServer } from '../../local/database/database-server.ts'
 import { BenchServer } from './measured-database.ts'
 import type { Testbed } from './shared-testbed.ts'
@@ -23,18 +21,15 @@ export class KillableDatabase {
   }
 
   /** The id of the server's process. */
-  async pid(): Promise<number> {
-    const record = await readFile(join(this.#directory, 'database.pid.json'), 'utf8')
-    return (JSON.parse(record) as { pid: number }).pid
+  pid(): number {
+    return this.#process.process!.pid
   }
 
   /** Ends the server with SIGKILL, and starts it again on the same data. */
   async killAndRestart(): Promise<void> {
-    process.kill(await this.pid(), 'SIGKILL')
-    await this.#process.ended
-    const { url } = this.#process
-    this.#process = await startDatabaseServer({ directory: this.#directory, say: () => {} })
-    if (this.#process.url !== url) throw new Error('The database restarted on another port because its own was taken.')
+    await this.#process.process!.kill()
+    const port = Number(new URL(this.#process.url).port)
+    this.#process = await startDatabaseServer({ directory: this.#directory, port, say: () => {} })
   }
 
   async stop(): Promise<void> {

@@ -74,8 +74,7 @@ http {
 
   /** Ends all of its processes with SIGKILL, and starts it again with the same log. */
   async killAndRestart(): Promise<void> {
-    process.kill(-this.#server.pid, 'SIGKILL')
-    await this.#server.ended
+    await this.#server.kill()
     this.#server = await launch(this.#directory, this.url)
   }
 

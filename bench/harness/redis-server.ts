@@ -73,8 +73,7 @@ export class Redis {
 
   /** Ends the server with SIGKILL, and starts it again on the same data. */
   async killAndRestart(): Promise<void> {
-    process.kill(this.#server.pid, 'SIGKILL')
-    await this.#server.ended
+    await this.#server.kill()
     this.#server = await launch(this.#place)
   }
 

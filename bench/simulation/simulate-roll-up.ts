@@ -53,24 +53,18 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
   let figures: Omit<RollUpFigures, 'processorSeconds'> | null = null
   let failure: unknown = null
   const began = clock.now
-  const work = pruning
-    ? prune(db, PLANS.paid.pruning).then((summary) => {
-        figures = {
-          slots: summary.deleted,
-          seconds: (clock.now - began) / 1_000,
-          statements: summary.statements,
-          complete: summary.outcome === 'complete',
-        }
-      })
-    : rollUp(db, { ...PLANS.paid.rollUp, at: new Date() }).then((summary) => {
-        figures = {
-          slots: summary.slots,
-          seconds: (clock.now - began) / 1_000,
-          statements: summary.statements,
-          complete: summary.outcome === 'complete',
-        }
-      })
-  work.catch((error: unknown) => {
+  const run = async () => {
+    const summary = pruning
+      ? await prune(db, PLANS.paid.pruning)
+      : await rollUp(db, { ...PLANS.paid.rollUp, at: new Date() })
+    figures = {
+      slots: 'deleted' in summary ? summary.deleted : summary.slots,
+      seconds: (clock.now - began) / 1_000,
+      statements: summary.statements,
+      complete: summary.outcome === 'complete',
+    }
+  }
+  run().catch((error: unknown) => {
     failure = error
   })
   await clock.runUntil(clock.now + MOST_MS, () => figures !== null || failure !== null)

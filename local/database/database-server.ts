@@ -20,6 +20,8 @@ export interface DatabaseServer {
   url: string
   /** Product and version. */
   description: string
+  /** Not that of MYSQL_URL. */
+  process?: ServerProcess
   /** Resolves with the exit code if the server ends without being stopped. Never resolves for the server of MYSQL_URL. */
   ended: Promise<number>
   /** Stops the server, unless it is that of MYSQL_URL. */
@@ -190,6 +192,7 @@ async function launch(
   return {
     url,
     description: `${NAMES[program.product]} ${program.version}`,
+    process: server,
     ended: server.ended.then((code) => (stopping ? new Promise<never>(() => {}) : code)),
     async stop() {
       stopping = true

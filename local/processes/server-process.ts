@@ -87,6 +87,12 @@ export class ServerProcess {
     return this.#runner.exitCode !== null || this.#runner.signalCode !== null
   }
 
+  /** Ends the process and its process group with SIGKILL, as a crash would. */
+  async kill(): Promise<void> {
+    process.kill(-this.pid, 'SIGKILL')
+    await this.ended
+  }
+
   /** Stops the process and its process group, and waits until they have ended. */
   async stop(): Promise<void> {
     if (this.#runner.exitCode === null) this.#runner.kill('SIGTERM')

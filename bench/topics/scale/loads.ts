@@ -42,8 +42,11 @@ export const POINTS: readonly Point[] = PLACEMENTS.flatMap((placement) =>
   ),
 )
 
+/** Shards in names and series. */
+export const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shards`)
+
 export function nameOf({ placement, shards, hitsPerSecond }: Point): string {
-  return `${hitsPerSecond.toLocaleString('en-US')} hits/s ${placement}, ${shards === 1 ? '1 shard' : `${shards} shards`}`
+  return `${hitsPerSecond.toLocaleString('en-US')} hits/s ${placement}, ${shardsOf(shards)}`
 }
 
 /** What is simulated for a point. */

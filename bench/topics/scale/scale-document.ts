@@ -3,7 +3,7 @@ import { type FigureBlocks, putFigures } from '../../report/figure-blocks.ts'
 import { renderTable } from '../../report/markdown-table.ts'
 import type { Results } from '../../report/results.ts'
 import { dollarsOf, type HitCpu, hitCpuIn, MONTH_S } from './cloudflare-bill.ts'
-import { PLACEMENTS, type Placement, RATES, SHARDS } from './loads.ts'
+import { PLACEMENTS, type Placement, RATES, SHARDS, shardsOf } from './loads.ts'
 import { LARGE_TABLE_GB, LIMITS, type Limit, rateAtLimit, Sizing } from './sizing.ts'
 
 /** Average hits a second from which on the table advises placement. */
@@ -18,7 +18,6 @@ const { rollUp, pruning } = PLANS.paid
 
 const dollars = (number: number) => `$${Math.round(number).toLocaleString('en-US')}`
 const short = (number: number) => Number(number.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 2 })
-const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shards`)
 
 /** What a site needs. */
 interface Need {

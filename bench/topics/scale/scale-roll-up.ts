@@ -4,7 +4,7 @@ import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf } from '../../report/medians.ts'
 import { runRollUp } from '../../simulation/run-simulation.ts'
 import type { RollUpLoad } from '../../simulation/simulate-roll-up.ts'
-import { COMMIT_MS, SHARDS } from './loads.ts'
+import { COMMIT_MS, SHARDS, shardsOf } from './loads.ts'
 import { measuredCosts } from './simulated-figures.ts'
 
 const SLOTS = [1_000, 10_000, 100_000]
@@ -16,7 +16,6 @@ const FAR_MS = 50
 const PROCESSORS = 8
 
 const numberOf = (number: number) => number.toLocaleString('en-US')
-const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shards`)
 
 /** The name of a variant that rolls up. */
 export const rollUpName = (slots: number, shards: number, roundTripMs = NEAR_MS) =>

@@ -4,7 +4,7 @@ import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
 import { LOCATIONS } from '../../simulation/places.ts'
-import { COMMIT_MS, ISOLATE_SECONDS, loadOf, nameOf, PER_ISOLATE, POINTS, RATES } from './loads.ts'
+import { COMMIT_MS, ISOLATE_SECONDS, loadOf, nameOf, PER_ISOLATE, POINTS, RATES, shardsOf } from './loads.ts'
 import { backgroundVariants, rollUpChart, rollUpRate } from './scale-roll-up.ts'
 import { simulate } from './simulated-figures.ts'
 
@@ -16,7 +16,7 @@ const loads: Variant[] = POINTS.map((point): Variant => {
   return {
     name: nameOf(point),
     about: '',
-    axes: { hits: hitsPerSecond, series: `${placement}, ${shards === 1 ? '1 shard' : `${shards} shards`}` },
+    axes: { hits: hitsPerSecond, series: `${placement}, ${shardsOf(shards)}` },
     measure: (testbed, round): Promise<Outcome> => simulate(testbed, loadOf(point), round, BUDGET),
   }
 })
