@@ -158,7 +158,7 @@ CREATE TABLE IF NOT EXISTS background_runs (
   bucket SMALLINT UNSIGNED NOT NULL,
   finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database; of the queue: when a batch last died',
   stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
-  position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over',
+  position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over. Of expiry: before which time hours were deleted',
   round_begun_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the first run of the round',
   agreed_at DATETIME(3) NULL COMMENT 'UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since',
   found TEXT NULL COMMENT 'of verification: the first mismatches that were found since then, as JSON',

@@ -73,7 +73,7 @@ async function deleteAndVerify(isolate: Isolate, at: Date, attempt: Attempt): Pr
     expired = summary.stoppedBy === null
     // `kept` counts hours whose day is missing.
     log(summary.kept > 0 ? 'warn' : 'info', 'expire', { scheduled, ...summary })
-    await recordRun(retried, 'expiry', summary.stoppedBy)
+    await recordRun(retried, 'expiry', summary.stoppedBy, summary.before)
   })
   await attempt('sums', async () => {
     // At least a page, unless the run would exceed the free plan by that.

@@ -22,12 +22,13 @@ export type BackgroundTask = keyof typeof TASKS
 
 const endSql = (end: End) => (end === null ? 'NULL' : ENDS.indexOf(end))
 
-/** Records how a run of a task ended. */
-export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: StoppedBy | null): Promise<void> {
+/** Records how a run of a task ended. @param position of expiry: before which time it deletes hours; the latest one is kept */
+export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: StoppedBy | null, position = '') {
   await db.execute(
-    `INSERT INTO background_runs (task, bucket, finished_at, stopped_by)
-     VALUES (${TASKS[task]}, ${TASK_BUCKET}, UTC_TIMESTAMP(3), ${endSql(stoppedBy)})
-     ON DUPLICATE KEY UPDATE finished_at = VALUES(finished_at), stopped_by = VALUES(stopped_by)`,
+    `INSERT INTO background_runs (task, bucket, finished_at, stopped_by, position)
+     VALUES (${TASKS[task]}, ${TASK_BUCKET}, UTC_TIMESTAMP(3), ${endSql(stoppedBy)}, '${position}')
+     ON DUPLICATE KEY UPDATE finished_at = VALUES(finished_at), stopped_by = VALUES(stopped_by),
+       position = GREATEST(COALESCE(position, ''), VALUES(position))`,
   )
 }
 
@@ -56,7 +57,7 @@ export interface FoundMismatch {
  */
 export async function readRuns(db: Executor) {
   const { rows } = await db.execute(
-    `SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches FROM background_runs FORCE INDEX (PRIMARY)
+    `SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches, position FROM background_runs FORCE INDEX (PRIMARY)
      WHERE task IN (${[...Object.values(TASKS), VERIFICATION, QUEUE].join()}) AND bucket = ${TASK_BUCKET}`,
   )
   const rowOf = (number: number) => rows.find(({ task }) => Number(task) === number)
@@ -68,6 +69,8 @@ export async function readRuns(db: Executor) {
   return {
     pruning: runOf('pruning'),
     expiry: runOf('expiry'),
+    /** Hours before this were deleted. */
+    expiredBefore: toDate(rowOf(TASKS.expiry)?.position || null),
     verification: {
       agreedAt: toDate(verification?.agreed_at ?? null),
       found: JSON.parse(toText(verification?.found ?? '[]')) as FoundMismatch[],

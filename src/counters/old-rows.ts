@@ -36,14 +36,14 @@ export interface ExpiryOptions extends RunBudgets {
   at: Date
 }
 
-/** Deletes the hours of old days, oldest first. Days hold their sums. @returns also `kept`: old hours whose day is missing */
+/** Deletes the hours of old days, oldest first. Days hold their sums. @returns also `before`: of older days; `kept`: old hours whose day is missing */
 export async function expireHours(database: Database, options: ExpiryOptions) {
   const { hourDays, pageHours, recordTypes, at, ...budgets } = options
   // Whole days: a day has all of its hours or none, unless a run could not finish it.
   const before = timeText(startOf('day', new Date(at.getTime() - hourDays * DAY_MS)))
   const condition = 'd.count IS NOT NULL'
   // Types last: a deletion beside this takes from its type the hours that its counter still has.
-  return deleteOldRows(database, pageHours, budgets, [
+  const summary = await deleteOldRows(database, pageHours, budgets, [
     {
       condition,
       from: `FROM counter_history AS h FORCE INDEX (period_start)
@@ -64,6 +64,7 @@ export async function expireHours(database: Database, options: ExpiryOptions) {
         IN (${hours.map(([type, start, lane]) => `(${type},${PERIODS.hour},'${start}',${lane})`).join(',')})`,
     },
   ])
+  return { ...summary, before }
 }
 
 /** Each by primary key: MariaDB may otherwise go by the time, through all hours that began then. */

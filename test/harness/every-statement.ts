@@ -116,7 +116,7 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', 1, kept_until, record_type … slot > … ORDER BY": 'all shards',
   'SELECT position, round_begun_at FROM background_runs': 'single shard',
   "SELECT CONCAT_WS(' ', version, made_at) AS recorded": 'all shards',
-  'SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches FROM background_runs': 'single shard',
+  'SELECT task, finished_at, stopped_by, agreed_at, found, dead_batches, position FROM background_runs': 'single shard',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
   'UPDATE background_runs': 'single shard',
   'UPDATE new_key_budgets': 'single shard',

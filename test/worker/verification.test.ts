@@ -170,3 +170,13 @@ describe('A round', () => {
     expect((await runRound()).at(-1)).toBe('agrees')
   })
 })
+
+it('Days whose hours were deleted are not compared with them, although an older hour is imported after hour_days was raised', async () => {
+  const keeping = (hour_days: number) => new TestWorker(db.url, { COUNTERS, HISTORY: { hour_days } })
+  at += 60 * DAY_MS
+  await run(keeping(50))
+  const worker = keeping(200)
+  expect((await worker.bring([{ type: 'page_view', key: '/old', count: 1, day: '2026-11-01T09' }])).status).toBe(200)
+  expect(await db.number(`SELECT COUNT(*) FROM counter_history`)).toBe(1n)
+  expect(await (await worker.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
+})

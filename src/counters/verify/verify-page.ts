@@ -1,7 +1,7 @@
 import { countStatements, type Database, type Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry-and-breaker.ts'
 import { toBigInt, toDate, toText } from '../../database/values.ts'
-import { type RunBudgets, TASK_BUCKET, VERIFICATION } from '../background-runs.ts'
+import { type RunBudgets, readRuns, TASK_BUCKET, VERIFICATION } from '../background-runs.ts'
 import { ADJUSTMENTS_SUM, DAY_MS, dayText, midnightOf, PERIODS, startOf, timeText } from '../calendar.ts'
 import { type CounterPlace, counterId, distinct } from '../counter-address.ts'
 import { counterSql, readByCounter } from '../counters-sql.ts'
@@ -227,22 +227,22 @@ async function withKeys(db: Executor, wrong: readonly Mismatch[]): Promise<Keyed
 }
 
 /**
- * The first day of which all hours must exist. They expire after `hourDays`, oldest first, and raising that brings none back: so it
- * is the day after the oldest hour, and not one that may be expiring now, but yesterday at the latest.
+ * The first day of which all hours must exist. They expire after `hourDays`, oldest first, and raising that brings none back, but an
+ * import may add older ones. So it is after the oldest hour and after those deleted or being deleted, but yesterday at the latest.
  */
 export async function firstDayWithHours(db: Executor, at: Date, hourDays: number): Promise<string> {
-  const oldest = await readOldestHour(db)
+  const [oldest, { expiredBefore }] = await Promise.all([readOldestHour(db), readRuns(db)])
   const today = startOf('day', at).getTime()
   const afterOldest = oldest === null ? today : startOf('day', oldest).getTime() + DAY_MS
   // A margin of one day for clock differences and time limits.
   const kept = today - (hourDays - 1) * DAY_MS
-  return dayText(Math.min(today - DAY_MS, Math.max(afterOldest, kept)))
+  return dayText(Math.min(today - DAY_MS, Math.max(afterOldest, kept, Number(expiredBefore))))
 }
 
 /** The most statements of a page: its type, 2 for its end, 2 comparisons, keys. */
 const PAGE_STATEMENTS = 6
-/** The fewest statements of a run with a page: reading and beginning the round, the oldest hour, the page, writing the position. */
-export const LEAST_ROUND_STATEMENTS = 3 + PAGE_STATEMENTS + 1
+/** The fewest statements of a run with a page: reading and beginning the round, 2 for its first day, the page, writing the position. */
+export const LEAST_ROUND_STATEMENTS = 4 + PAGE_STATEMENTS + 1
 /** A round that has not ended after this begins again: its first pages say nothing about today. */
 const MAX_ROUND_MS = 14 * DAY_MS
 /** Mismatches that are stored. `npm run verify` lists all. */
