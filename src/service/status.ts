@@ -35,13 +35,13 @@ export type Status = Awaited<ReturnType<typeof readStatus>>
 
 /** Reads, in two statements, whether a hit would be counted and rolled up. `problems` say why not. */
 export async function readHealth(isolate: Isolate, now: Date) {
-  const vitals = await readVitals(isolate, now)
+  const vitals = await readVitals(isolate, isolate.db, now)
   return { problems: findProblems(HEALTH_CHECKS, vitals), failure: vitals.failure }
 }
 
 /** Reads the status, in six statements, or eight on Vitess. A number is `null` if it could not be read, or is not there yet. */
 export async function readStatus(isolate: Isolate, now: Date, requestId: string) {
-  const vitals = await readVitals(isolate, now)
+  const vitals = await readVitals(isolate, isolate.readDb, now)
   const { slots, runs, ...others } = await readParts(isolate, vitals, requestId)
   const problems = [
     ...wrongSettings(isolate),
@@ -65,7 +65,7 @@ export async function readStatus(isolate: Isolate, now: Date, requestId: string)
 }
 
 /** Reads what health depends on. `failure`: why something is `undefined`. `rollUp` is `null` before the first one. */
-async function readVitals({ db, breakers, config }: Isolate, now: Date) {
+async function readVitals({ breakers, config }: Isolate, db: Database, now: Date) {
   const [states, made] = await Promise.allSettled([readRollUpState(db), readTables(db)])
   const rollUp = states.status === 'fulfilled' ? states.value : undefined
   const tables = made.status === 'fulfilled' ? made.value : undefined

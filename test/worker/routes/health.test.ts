@@ -128,6 +128,16 @@ describe('GET /healthz', () => {
     expect(await said()).toBe('ok')
   })
 
+  it('answers 200 after many readings of the status failed, which is no reason to refuse writes', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    await db.behave({ faults: [{ action: 'cut-request', match: 'FROM (rollup_state|schema_version)', times: 1_000 }] })
+    await logged(async () => {
+      for (let i = 0; i < 5; i++) expect((await worker.api('GET', '/v1/status')).status).toBe(200)
+      await db.behave()
+      expect(await health()).toEqual(WELL)
+    })
+  })
+
   it('answers 200 after a count that would leave 64 bits, which is the client’s fault', async () => {
     await worker.cron(ROLL_UP_CRON)
     const most = { by: 2 ** 53 - 1 }
