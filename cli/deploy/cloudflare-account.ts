@@ -19,7 +19,7 @@ export async function deployWorker(): Promise<string | null> {
   }
 }
 
-/** The address among what a deployment leads to: a domain of one's own, or `https://NAME.ACCOUNT.workers.dev`. */
+/** The public address among the targets of a deployment: a custom domain, or `https://NAME.ACCOUNT.workers.dev`. */
 function addressOf(targets: readonly string[]): string | null {
   const domain = targets.flatMap((target) => /^(\S+) \(custom domain/.exec(target)?.[1] ?? [])[0]
   return domain === undefined ? (targets.find((target) => /^https?:/.test(target)) ?? null) : `https://${domain}`

@@ -1,4 +1,4 @@
-// `npm run init`: writes a Worker of one's own, which mounts the package, or upgrades it.
+// `npm run init`: creates a Worker that mounts the package, or upgrades one.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
@@ -12,8 +12,8 @@ import { workerFiles } from './worker-files.ts'
 program
   .name(commandName('init'))
   .description(
-    'Creates a Worker that counts: its settings, entry point, README and the package. Asks for whatever the options leave open. Run ' +
-      'again with the same folder, it replaces the package with this version.',
+    'Creates a Worker that counts: settings, entry point, README and the package. Prompts for what no option gives. For a folder that ' +
+      'it has created, it upgrades the package to this version.',
   )
   .argument('<directory>', 'a new or empty folder, or one that this command has created')
   .option('--name <name>', 'name of the Worker (default: the name of the folder)')

@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 
 const FIRST_MS = 1_000
 const MAX_MS = 60_000
-/** After so many milliseconds without a failure, the pauses begin anew. */
+/** Milliseconds without a failure after which the pause is back to the first one. */
 const FORGET_MS = 600_000
 
-/** The pauses before the restarts of a program that keeps failing: from 1 s to 60 s, each twice as long as the one before. */
+/** The pause before each restart of a program that keeps failing: 1 s, doubled each time, at most 60 s. */
 export class GrowingPause {
   #ms = 0
   #at = Number.NEGATIVE_INFINITY

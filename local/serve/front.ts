@@ -37,7 +37,7 @@ export class Front {
     await once(this.#server.listen(this.#settings.port, this.#settings.host), 'listening')
   }
 
-  /** Answers the requests under way, and no others. @param patience cuts off what is left when it settles */
+  /** Finishes the requests in progress and accepts no more. @param patience when it settles, all connections are closed */
   async close(patience: Promise<unknown>): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     const idle = setInterval(() => this.#server.closeIdleConnections(), 50)

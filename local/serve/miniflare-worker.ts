@@ -79,7 +79,7 @@ export class MiniflareWorker {
       first.some((own) => path === own || (own.endsWith('/*') && path.startsWith(own.slice(0, -1))))
     const output = new Log(LogLevel.WARN)
     output.logWithLevel = (level, message) => {
-      // Miniflare would start it again at once, for ever.
+      // Otherwise Miniflare would restart it at once, again and again.
       if (message.includes('runtime crashed unexpectedly')) crash.resolve()
       else if (level <= LogLevel.WARN) say(message, 'error')
     }

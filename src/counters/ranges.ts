@@ -31,7 +31,7 @@ export function laneOf({ ranges }: { ranges: number }, { recordId }: { recordId:
   return boundsOf(rangeOf(recordId, ranges), ranges).first + BigInt(Math.floor(Math.random() * MAX_LANES))
 }
 
-/** An SQL condition that follows others: only rows `of` a range, whatever their type. */
+/** An SQL condition that follows others: only rows `of` a range, of any type. */
 export function rangeSql(of: string, range: number, ranges: number): string {
   return ranges === 1
     ? ''

@@ -24,7 +24,7 @@ class SenderOf implements Visitor {
     const { headers, method } = c.req.raw
     this.#headers = headers
     this.#origin = origin
-    // Cloudflare sets it, whatever the client sends.
+    // Cloudflare overwrites what the client sends.
     this.address = headers.get('CF-Connecting-IP')
     this.agent = headers.get('User-Agent') ?? ''
     // Most requests have no cookie.

@@ -465,7 +465,7 @@ class Everything {
     this.#done.readings++
   }
 
-  /** Renames or merges counters. Whatever comes of it, their sum stays the same. */
+  /** Renames or merges counters. Their sum stays the same, even if the outcome is unknown. */
   async #move(): Promise<void> {
     const pool = this.#random.pick(this.#pools)
     const [source, target] = [await addressOf(this.#random.pick(pool)), await addressOf(this.#random.pick(pool))]

@@ -24,7 +24,7 @@ export const manyKeys: Topic = {
   name: 'many-keys',
   title: 'And with many keys?',
   text: `${CONNECTIONS} connections count ${KEYS.toLocaleString('en-US')} random keys. The baseline sends one statement per request.`,
-  missed: 'Group commit saves statements, not rows. Nearly every hit writes a row of its own.',
+  missed: 'Group commit reduces statements, not rows: nearly every hit still writes its own row.',
   variants: [
     httpVariant(group),
     httpVariant({

@@ -57,7 +57,7 @@ export const latency: Topic = {
     'statement per request: to one row per counter, or to the slotted counter pattern as published (auto-increment id; unique key over type, id ' +
     'and slot; 100 random slots).',
   missed:
-    'Two shared cores are the limit, not the database. With this latency, a route that does nothing answers 64 times as many requests as ' +
+    'The limit is the two shared cores, not the database. With this latency, a route that does nothing answers 64 times as many requests as ' +
     'one row ([notes](notes.md#hits)).',
   variants,
   seconds: 2,

@@ -9,7 +9,7 @@
 //
 // - It counts a view when the page becomes visible, and follows navigation in single-page applications.
 // - It counts clicks on links with data-download.
-// - It writes counts into elements with data-counter and data-total, also if they are added or change later.
+// - It writes counts into elements with data-counter and data-total, including those added or changed later.
 //
 // It uses no cookies and no storage; its only global is `slottedCounter`. It throws nothing into the page. The Worker spells the
 // keys. It must not exceed 1,300 bytes gzipped, so it is one terse file, in the order that compresses best. `npm run
@@ -41,7 +41,7 @@ const MAX_ADDRESS = 6_000
 try {
   // If a page has the tag twice, it counts once.
   if (!self.slottedCounter) {
-    // There is none in a module, or if a loader evaluates the script; in SVG, it has no src. The folder of the script is such as
+    // currentScript is null in a module or a loader, and has no src in SVG. `base` is the script's folder, such as
     // https://example.com/counter/.
     let base = new URL('.', document.currentScript.src),
       {
@@ -49,15 +49,15 @@ try {
         hash,
         type: ownType = 'page_view',
         key: keyOfTag,
-        // A page on this machine is counted by a Worker on this machine only. For files, the host name is empty. console.log returns
-        // nothing: whoever tries the script out would look for why nothing counts.
+        // Pages on this machine are counted only by a Worker on this machine. The host name of a file is empty. console.log returns
+        // undefined; its message tells people who try the script why nothing counts.
         local = !base.hostname.replace(/.::1.|127.*\d|localhost/, '') ||
           location.hostname.replace(/.::1.|127.*\d|localhost/, '') ||
           self.console?.log('needs data-local'),
       } = document.currentScript.dataset,
       /**
-       * Removes numbers of other keys, and asks for the counts of all elements; with 0, of those that have not been asked for; with 1,
-       * of none. While the page is yet to be counted, it asks for none either: count() will.
+       * Removes numbers of other keys and requests the counts of all elements; with 0, only those not requested yet; with 1, none.
+       * While this page is still to be counted, it requests none: count() will.
        */
       show = (least?: number) => {
         let names = new Set<string>()
@@ -71,7 +71,7 @@ try {
                   try {
                     number = number!.toLocaleString(document.all[0].lang)
                   } catch {
-                    // The page names no language, or in a form that is none.
+                    // The page's language is missing or invalid.
                     number = number?.toLocaleString() as string
                   }
                   for (let element of elements)
@@ -91,7 +91,7 @@ try {
       },
       /** The key of the page, without the prefix. */
       current: string,
-      /** Set if a page is yet to be counted. */
+      /** Set while a page is still to be counted. */
       due: unknown,
       /** Set while a change of the page waits for others. */
       later: unknown,
@@ -181,13 +181,13 @@ try {
           // A page that the browser keeps when it is left (pagehide) counts again when it is shown again (visibilitychange).
           due ||= -event.persisted as never
         } catch {
-          // The page must not notice.
+          // Errors must not reach the page.
         }
       }
     for (let name of [
       'pagehide',
       'prerenderingchange',
-      // Tells of all navigation, before popstate. Without it, the methods of history are wrapped.
+      // Reports every navigation, before popstate. Without it, the methods of history are wrapped.
       'currententrychange',
       'click',
       'pushState',
@@ -205,8 +205,8 @@ try {
       // In the capture phase, because pages may stop the propagation of clicks.
       addEventListener(name, noticed as never, 1 as never)
     }
-    // All attributes: their names would take 20 bytes. It does not look into shadow roots. The first of several changes is looked at
-    // at once, the others together.
+    // All attributes: naming them would take 20 bytes. Shadow roots are not observed. The first of several changes is handled at once,
+    // the rest together.
     new MutationObserver(() => (later ||= setTimeout(() => (later = show(0)), SETTLE_MS, show(1)))).observe(document, {
       childList: 1 as never,
       attributes: 1 as never,

@@ -67,7 +67,7 @@ export async function importCounts(
   })
 }
 
-/** Where the key of an import may be stored, whatever the number of ranges was: at the start of the range of the least record id. */
+/** Where the key of an import may be stored, with any number of ranges: at the start of the range of the least record id. */
 function keyPlaces(least: bigint): bigint[] {
   const places = new Set<bigint>()
   for (let ranges = 1; ranges <= MAX_RANGES; ranges *= 2) places.add(boundsOf(rangeOf(least, ranges), ranges).first)

@@ -68,7 +68,7 @@ export class NewKeyBudgets {
     const { first } = boundsOf(range, this.#dbs.length)
     const minute = `${idsSql('range_start', first)} AND minute = ${MINUTE} AND record_type = ${recordType}`
     for (let round = 1; round <= MAX_ROUNDS; round++) {
-      // In the condition, so that affected rows say whether it was taken, whatever the server counts as changed.
+      // In the condition, so that affected rows say whether it was taken: servers may report rows found or rows changed.
       const added = await db.execute(
         `UPDATE new_key_budgets SET taken = taken + ${asked} WHERE ${minute} AND taken <= ${perMinute - asked}`,
       )

@@ -94,8 +94,8 @@ const isOf = (counter: CounterSnapshot, slot: Cursor) =>
   counter.recordId === slot.recordId && counter.recordType === slot.recordType
 
 /**
- * Moves what was read from the slots into the totals and the history of one range, in one zero-sum transaction, whatever the slots hold by
- * now. If several runs read the same counts, the versions let only one of them succeed.
+ * Moves the counts that were read from slots into the totals and the history of one range, in one zero-sum transaction, even if the slots
+ * have changed since. If several runs read the same counts, the versions let only one of them succeed.
  * @param options `at`: the run; its hour, day and month get the counts. `rangeLane`: the lane of the range's sums
  * @throws {Overtaken} another run moved some first; nothing was changed @throws {DatabaseFailure} the page can be read again
  */

@@ -79,7 +79,7 @@ export class CreatedDatabases implements TestDatabases {
     while (this.#ahead.length < enough) {
       const copy = () => this.#copy()
       const made = (this.#ahead.at(-1) ?? next).then(copy, copy)
-      // Whoever takes it learns of the failure.
+      // The test that takes it gets the error.
       made.catch(() => {})
       this.#ahead.push(made)
     }

@@ -195,7 +195,7 @@ describe('npm run import and npm run export', () => {
   })
   let refusing: Service | undefined
 
-  it('Exports of other counters are imported once, with their days, and what is left out is listed', async () => {
+  it('Exports of other counters are imported once, with their days, and the output lists what was skipped', async () => {
     const service = await startService()
     const samples = join(PROJECT, 'test/unit/cli/import/samples')
     const zipped = join(folder, 'goatcounter.csv.gz')

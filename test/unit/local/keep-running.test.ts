@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { GrowingPause } from '../../../local/processes/keep-running.ts'
 
-it('Pauses double from a second to a minute, and begin anew after ten good minutes', () => {
+it('Pauses double from one second to a minute, and start over after ten minutes without a failure', () => {
   const pause = new GrowingPause()
   let now = 0
   const next = (after: number) => {

@@ -26,7 +26,7 @@ describe('The attempts of a network', () => {
     takeAll(attempts, 'a', NOON + MINUTE)
   })
 
-  it('begin anew when the clock jumps back, instead of waiting for it', () => {
+  it('start over when the clock jumps back', () => {
     const attempts = new TokenAttempts()
     takeAll(attempts, 'a', NOON + 60 * MINUTE)
     takeAll(attempts, 'a', NOON)

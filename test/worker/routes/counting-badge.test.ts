@@ -43,7 +43,7 @@ async function badge(path: string, { on = worker, headers = CAMO as Record<strin
 const sum = () => db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
 
 describe('A counting badge', () => {
-  it('counts every request and shows the count including it, whoever fetches it', async () => {
+  it('counts every request, by anybody, and shows the count including it', async () => {
     for (let n = 1; n <= 5; n++) {
       expect(await badge('profile/me.svg')).toEqual({ says: `visits: ${n}`, status: 200, hit: 'counted' })
     }

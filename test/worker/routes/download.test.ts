@@ -160,7 +160,7 @@ describe('A download', () => {
     expect(await counted()).toEqual({})
   })
 
-  it('of this Worker itself is refused: it would redirect for ever', async () => {
+  it('of this Worker itself is refused, because it would redirect endlessly', async () => {
     const origin = 'https://counter.test'
     const loop = new TestWorker(db.url, { COUNTERS: { a: { record_type: 1, redirect_to: `${origin}/d/a/` } } })
     await expectProblem(await loop.fetch('/d/a/x.zip'), 404, 'not_found')

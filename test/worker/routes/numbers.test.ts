@@ -170,7 +170,7 @@ describe('A page', () => {
     expect((await open('Asia/Tokyo', '&tz=Asia/Tokyo')).headers.get('Set-Cookie')).toBe(null)
   })
 
-  it('shows a key as text, whatever it is', async () => {
+  it('shows every key as text', async () => {
     await worker.add('visitor', { '</script><b>': 1 })
     const html = await (
       await worker.fetch('/?type=visitor', { headers: { Cookie: await sessionCookie(worker) } })

@@ -60,7 +60,7 @@ describe('GET /v1/types/:type', () => {
     expect(await total('download?prefix=')).toEqual(await total('download'))
   })
 
-  it('adds up those of any prefix for whoever has a token, and names the setting to everybody else', async () => {
+  it('adds up those of any prefix with a token, and without one names the setting', async () => {
     const message = 'is not public: send a token, or add it to prefixes in [vars.COUNTERS.download]'
     for (const path of ['download?prefix=o', 'download/history?prefix=ap']) {
       const errors = [{ field: 'prefix', message }]

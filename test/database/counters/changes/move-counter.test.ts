@@ -321,7 +321,7 @@ describe('A counter with very much', () => {
 
 describe('An idempotency key', () => {
   it.each(['delete', 'rename', 'merge'] as const)(
-    'makes a %s happen once, whatever has been counted since',
+    'makes a %s happen once, no matter what was counted since',
     async (kind) => {
       const request: Partial<MoveRequest> = { kind, target: kind === 'delete' ? null : B, key: random63() }
       await countOn(db, A, 5n)

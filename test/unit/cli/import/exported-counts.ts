@@ -7,13 +7,13 @@ import type { OtherCounter } from '../../../../cli/import/other-counters.ts'
 /** The content of a sample. */
 export const sample = (name: string) => readFile(new URL(`samples/${name}`, import.meta.url))
 
-/** Yields a file in pieces of a size. */
+/** Yields a file in pieces of the given size. */
 export async function* pieces(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(content)
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** Reads an export in pieces of a size: each row as key, count and day, and what is left out. */
+/** Reads an export in pieces of the given size: each row as key, count and day, and what was skipped. */
 export async function exportedCounts(read: OtherCounter['read'], content: string | Buffer, size = 7) {
   const counts = new DailyCounts({ type: 'a', prefix: '', query: true })
   const mistakes = new Mistakes()
