@@ -69,7 +69,6 @@ export async function readRuns(db: Executor) {
   return {
     pruning: runOf('pruning'),
     expiry: runOf('expiry'),
-    /** Hours before this were deleted. */
     expiredBefore: toDate(rowOf(TASKS.expiry)?.position || null),
     verification: {
       agreedAt: toDate(verification?.agreed_at ?? null),

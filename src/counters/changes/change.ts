@@ -25,10 +25,8 @@ export class KeyReused extends Error {
   override message = 'the idempotency key was used before, with other contents'
 }
 
-/** Rolls the transaction back: an earlier attempt or request with the same key took effect. */
+/** Both roll the transaction back: an earlier attempt or request with the same key took effect, or nothing is to be changed. */
 class AlreadyApplied extends Error {}
-
-/** Rolls the transaction back: nothing is to be changed. */
 class Refused extends Error {}
 
 /** A row of `change_keys`: an idempotency key and what was asked. */
@@ -64,10 +62,7 @@ interface Change {
   counters: readonly CounterPlace[]
   /** The most statements of `attempt`. */
   statements: number
-  /**
-   * Runs in the transaction, while the rows of the counters are locked: no roll-up and no other change moves them.
-   * @returns `refused`: nothing is changed, and the key is not stored, so a repeat is refused, too
-   */
+  /** Runs while the counters' rows are locked: nothing else moves them. `refused`: rolled back, and the key is not stored. */
   attempt(transaction: Executor, locked: Locked): Promise<'refused' | undefined>
 }
 

@@ -10,10 +10,7 @@ const MAX_PRUNED = 1_000
 /** Longer than an isolate believes in a name, and than a batch is repeated. `+ 0`: the gaps of an index must not be locked. */
 const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 
-/**
- * SQL: whether something of a counter is pending, 1 or 0. Not EXISTS: MariaDB would read whole tables. With old statistics, MySQL would
- * read all pending slots for each counter.
- */
+/** SQL: 1 if anything of a counter is pending, else 0. MariaDB reads whole tables for EXISTS, MySQL all pending slots if not forced. */
 const pendingSql = (counter: string) =>
   `COALESCE((SELECT MAX(s.pending) FROM slotted_counters AS s FORCE INDEX (pending)
     WHERE s.pending = 1 AND ${sameCounterSql('s', counter)}), 0)`
