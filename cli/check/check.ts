@@ -1,7 +1,7 @@
 // `npm run check:settings`: names every mistake in wrangler.toml.
 import { program } from 'commander'
 import { commandName, IN_PACKAGE } from '../command-name.ts'
-import { NoSuchFile, wrongSettings } from './wrong-settings.ts'
+import { wrongSettings } from './wrong-settings.ts'
 
 program
   .name(commandName(IN_PACKAGE ? 'check' : 'check:settings'))
@@ -17,6 +17,5 @@ try {
   if (found.length > 0) program.error(`${found.length} ${found.length === 1 ? 'mistake' : 'mistakes'}`)
   console.log(`${file}: no mistakes.`)
 } catch (error) {
-  if (!(error instanceof NoSuchFile)) throw error
-  program.error(error.message)
+  program.error((error as Error).message)
 }

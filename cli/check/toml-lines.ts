@@ -7,7 +7,7 @@ export interface TomlFile {
   lineOf(path: readonly string[]): number
 }
 
-/** TOML that cannot be read. */
+/** Text that is not TOML, or has a name that is not allowed. */
 export class TomlSyntaxError extends Error {
   readonly line: number
   constructor(message: string, line: number) {
@@ -35,7 +35,7 @@ export function readToml(text: string): TomlFile {
       },
     }
   } catch (error) {
-    if (error instanceof ParseError) throw new TomlSyntaxError(error.message, error.lineNumber)
+    if (error instanceof ParseError) throw new TomlSyntaxError(`this is not TOML: ${error.message}`, error.lineNumber)
     throw error
   }
 }

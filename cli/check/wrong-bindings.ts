@@ -1,32 +1,30 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { similarName } from '../../src/config/bound-resources.ts'
+import { dirname, resolve } from 'node:path'
+import { similarName } from '../../src/config/similar-name.ts'
 import { commandName, IN_PACKAGE } from '../command-name.ts'
-
-/** What is wrong, and where. */
-export interface Mistake {
-  path: readonly string[]
-  said: string
-}
+import type { Mistake } from './wrangler-schema.ts'
 
 /** The paths that the Worker answers. All others are files. */
 export const OWN_PATHS = ['/hit', '/hit.gif', '/hit/*', '/d/*', '/badge/*', '/chart/*', '/v1/*', '/docs']
 const LIMITS = ['VISITOR_LIMIT', 'READER_LIMIT', 'NEW_KEY_LIMIT']
 const QUEUES = ['BATCHES', 'DEAD_BATCHES']
 const SHIPPED = IN_PACKAGE ? 'node_modules/slotted-counter/dist/public' : 'dist/public'
-/** Source: https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/ */
-const PERIODS = [10, 60]
 const SECRET_NAMES = ['DATABASE_URL', 'API_TOKEN', 'API_TOKENS']
 
-/** What a wrangler.toml binds, as far as counting depends on it. */
+/** What a wrangler.toml names, as far as counting depends on it, in the form of wrangler's schema. */
 export interface BoundResources {
+  name?: string
+  main?: string
+  compatibility_date?: string
+  build?: { command?: string }
+  observability?: { enabled?: boolean; logs?: { enabled?: boolean; invocation_logs?: boolean } }
   vars?: Record<string, unknown>
   assets?: { directory?: string; binding?: string; run_worker_first?: boolean | string[] }
   queues?: {
     producers?: { binding: string; queue?: string }[]
-    consumers?: { queue?: string; dead_letter_queue?: string }[]
+    consumers?: { queue: string; dead_letter_queue?: string }[]
   }
-  ratelimits?: { name: string; namespace_id?: string; simple?: { limit?: number; period?: number } }[]
+  ratelimits?: { name: string; namespace_id: string; simple: { limit: number } }[]
 }
 
 /**
@@ -44,30 +42,49 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
   for (const name of SECRET_NAMES.filter((name) => Object.hasOwn(vars, name))) {
     wrong(['vars', name], `is a secret: remove it here, and run \`npx wrangler secret put ${name}\``)
   }
+  for (const name of ['name', 'main', 'compatibility_date'] as const) {
+    if (resources[name] === undefined) wrong([name], 'is missing')
+  }
+  const { main = '', build, observability: { enabled = false, logs = {} } = {} } = resources
+  if (build?.command === undefined && !existsSync(resolve(dirname(file), main))) wrong(['main'], 'names no file')
   if (!isMounted) {
-    const base = typeof vars.BASE_PATH === 'string' ? vars.BASE_PATH : ''
-    wrongAssets(join(dirname(file), resources.assets?.directory ?? ''), base, resources.assets, wrong)
-    const queues = producers.map(({ binding }) => binding)
-    for (const i of strangers(queues, QUEUES)) wrong(['queues', 'producers', i, 'binding'], oneOf(QUEUES))
-    const limits = ratelimits.map(({ name }) => name)
-    for (const i of strangers(limits, LIMITS)) wrong(['ratelimits', i, 'name'], oneOf(LIMITS))
+    if ((logs.enabled ?? enabled) && logs.invocation_logs !== false) {
+      wrong(['observability', 'logs', 'invocation_logs'], 'must be false: these logs keep every visitor’s address')
+    }
+    const types = Object.values(Object(vars.COUNTERS) as object)
+    if (vars.SITES === undefined && types.length > 0 && !types.some((type) => Object(type).allowed_origins)) {
+      wrong(['vars'], 'lacks SITES, so no page may count: name your sites, or write SITES = "" for none')
+    }
+    wrongAssets(file, typeof vars.BASE_PATH === 'string' ? vars.BASE_PATH : '', resources.assets ?? {}, wrong)
+    for (const [i, { binding }] of producers.entries()) {
+      if (!QUEUES.includes(binding)) wrong(['queues', 'producers', i, 'binding'], oneOf(QUEUES))
+    }
+    for (const [i, { name }] of ratelimits.entries()) {
+      if (!LIMITS.includes(name)) wrong(['ratelimits', i, 'name'], oneOf(LIMITS))
+    }
   }
 
-  for (const [i, { namespace_id, simple: { limit = 1, period = 60 } = {} }] of ratelimits.entries()) {
-    const at = ['ratelimits', i]
-    if (!PERIODS.includes(period)) wrong([...at, 'simple', 'period'], `must be ${PERIODS.join(' or ')}`)
-    if (!(limit >= 1)) wrong([...at, 'simple', 'limit'], 'must be at least 1: otherwise nobody is counted')
+  for (const [i, { namespace_id, simple }] of ratelimits.entries()) {
+    if (simple.limit < 1) wrong(['ratelimits', i, 'simple', 'limit'], 'must be at least 1: otherwise nobody is counted')
     const twin = ratelimits.slice(0, i).find((other) => other.namespace_id === namespace_id)
-    if (twin !== undefined) wrong([...at, 'namespace_id'], `is also used by ${twin.name}: they would share one limit`)
+    const shared = `is also that of ${twin?.name}, and they would share one limit: choose another`
+    if (twin !== undefined) wrong(['ratelimits', i, 'namespace_id'], shared)
   }
 
   const placeOf = (name: string) => producers.findIndex(({ binding }) => binding === name)
-  const [batches, dead] = ['BATCHES', 'DEAD_BATCHES'].map((name) => producers[placeOf(name)]?.queue)
+  const atQueue = (name: string) => ['queues', 'producers', placeOf(name), 'queue']
+  const [batches, dead] = QUEUES.map((name) => producers[placeOf(name)]?.queue)
   const place = consumers.findIndex(({ queue }) => queue === batches)
-  if (batches !== undefined && place === -1) {
-    const said = 'has no [[queues.consumers]], so queued hits would never be counted'
-    wrong(['queues', 'producers', placeOf('BATCHES'), 'queue'], said)
-  } else if (batches !== undefined && consumers[place]!.dead_letter_queue !== dead) {
+  const misspelt = consumers.findIndex(({ queue }) => queue !== dead && similarName(queue, [batches ?? '']))
+  if (batches === undefined) {
+    if (dead !== undefined) wrong(atQueue('DEAD_BATCHES'), 'needs a queue for BATCHES beside it')
+  } else if (batches === dead) {
+    wrong(atQueue('DEAD_BATCHES'), 'is also that of BATCHES: name another one')
+  } else if (place === -1 && misspelt !== -1) {
+    wrong(['queues', 'consumers', misspelt, 'queue'], `is not that of BATCHES: did you mean "${batches}"?`)
+  } else if (place === -1) {
+    wrong(atQueue('BATCHES'), 'has no [[queues.consumers]], so queued hits would never be counted')
+  } else if (consumers[place]!.dead_letter_queue !== dead) {
     const said = `must be the queue of DEAD_BATCHES${dead === undefined ? '' : `, "${dead}"`}`
     wrong(['queues', 'consumers', place, 'dead_letter_queue'], said)
   }
@@ -76,28 +93,14 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
 
 const oneOf = (names: readonly string[]) => `must be one of ${names.join(', ')}`
 
-/** The places of unknown names. Those that misspell a missing one are mistakes of `readConfig`. */
-function strangers(names: readonly string[], known: readonly string[]): number[] {
-  const missing = known.filter((name) => !names.includes(name))
-  return [...names.keys()].filter((i) => !known.includes(names[i]!) && !similarName(names[i]!, missing))
-}
-
 function wrongAssets(
-  folder: string,
+  file: string,
   base: string,
-  assets: BoundResources['assets'],
+  { directory = '', binding, run_worker_first: first = [] }: NonNullable<BoundResources['assets']>,
   wrong: (path: string[], said: string) => void,
 ): void {
-  if (assets === undefined) {
-    wrong(
-      ['assets'],
-      `is missing, so there are no files: directory = "${SHIPPED}", binding = "ASSETS", run_worker_first`,
-    )
-    return
-  }
-  const { binding, run_worker_first: first = [] } = assets
   if (binding !== 'ASSETS') wrong(['assets', 'binding'], 'must be "ASSETS"')
-  if (!existsSync(join(folder, base, 'slotted.js'))) {
+  if (!existsSync(resolve(dirname(file), directory, `./${base}`, 'slotted.js'))) {
     const fix =
       base === ''
         ? `it must be "${SHIPPED}", which npm install makes`

@@ -1,5 +1,6 @@
 import type { FieldError } from '../schemas.ts'
 import { type Bindings, OPTIONS } from './read-settings.ts'
+import { similarName } from './similar-name.ts'
 
 const NAMES = ['BATCHES', 'DEAD_BATCHES', 'VISITOR_LIMIT', 'READER_LIMIT', 'NEW_KEY_LIMIT']
 
@@ -20,14 +21,4 @@ export function missingBindings(bindings: Bindings): FieldError[] {
     const isAsked = Object.hasOwn(named, name) || (name === 'BATCHES' && isBound('DEAD_BATCHES', name))
     return isAsked ? { field: name, message: 'is missing: bind it in wrangler.toml' } : []
   })
-}
-
-/** The name that was probably meant: it differs in case, or by one or two neighboring letters. A library would add more to the Worker. */
-export function similarName(misspelt: string, names: readonly string[]): string | undefined {
-  const forms = (name: string) => {
-    const text = name.toUpperCase().replaceAll(/[^A-Z]/g, '')
-    return [text, ...Array.from(text, (_, i) => text.slice(0, i) + text.slice(i + 1))]
-  }
-  const own = new Set(forms(misspelt))
-  return names.find((name) => forms(name).some((form) => own.has(form)))
 }

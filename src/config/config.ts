@@ -10,6 +10,7 @@ import { missingBindings } from './bound-resources.ts'
 import { DEFAULT_WINDOWS, HOST_FORM, MAX_IDEMPOTENCY_HOURS, type TYPE_SETTINGS, text } from './counter-types.ts'
 import { BASE_PATH_FORM, type Bindings, OPTIONS, readSetting, readTable, underOwnNames } from './read-settings.ts'
 import { DEFAULT_COUNTERS, readTypes } from './read-types.ts'
+import { unknownAmong } from './similar-name.ts'
 
 /** The cron expressions of wrangler.toml, each of which starts a task: a run has too few statements for both. */
 export const ROLL_UP_CRON = '* * * * *'
@@ -119,7 +120,7 @@ function unknownOptions({ [OPTIONS]: options }: Bindings): FieldError[] {
   const names = Object.keys(options.bindings).filter((name) => name !== 'ASSETS')
   return [...options.settings, ...names.map((name) => `bindings.${name}`)]
     .filter((field) => !SETTING_NAMES.includes(field.replace('bindings.', '')))
-    .map((field) => ({ field, message: 'is unknown' }))
+    .map((field) => ({ field, message: unknownAmong(SETTING_NAMES, field.replace('bindings.', '')) }))
 }
 
 /** `PRUNING.idempotency_hours` if a mistake hides it. */
@@ -143,6 +144,8 @@ export function readConfig(bindings: Bindings) {
   const [databaseUrl, apiToken] = [value('DATABASE_URL') ?? null, value('API_TOKEN') ?? null]
   const { SITES } = bindings
   const sites = value('SITES', typeof SITES === 'string' ? SITES.split(/[\s,]+/).filter(Boolean) : SITES)
+  // Written as one text, whose parts have no names.
+  for (const mistake of mistakes) mistake.field = mistake.field.replace(/^SITES\.\d+$/, 'SITES')
   // Without both, variables are probably missing, such as those that environments of wrangler do not inherit.
   const { COUNTERS = SITES === undefined ? undefined : DEFAULT_COUNTERS } = bindings
   const base = value('BASE_PATH') ?? ''

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type FieldError, MESSAGES, unknownName } from '../schemas.ts'
+import { unknownAmong } from './similar-name.ts'
 
 /** The key of what the options of `createSlottedCounter` name. */
 export const OPTIONS = Symbol('options')
@@ -70,8 +71,9 @@ export function readTable<Entries extends v.ObjectEntries>(
     const inCamelCase = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     return [inCamelCase, readSetting(schema as v.GenericSchema, table[name], `${field}.${name}`, wrong)]
   })
-  const unknown = Object.keys(table).filter((name) => !Object.hasOwn(entries, name))
-  wrong.push(...unknown.map((name) => unknownName([field, name], field, 'is unknown')))
+  const known = Object.keys(entries)
+  const unknown = Object.keys(table).filter((name) => !known.includes(name))
+  wrong.push(...unknown.map((name) => unknownName([field, name], field, unknownAmong(known, name))))
   mistakes.push(...(table === given ? wrong : [{ field, message: 'must be a table of settings' }]))
   return Object.fromEntries(read) as TableOf<Entries>
 }

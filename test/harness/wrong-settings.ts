@@ -92,7 +92,7 @@ export const WRONG_SETTINGS: readonly WrongSetting[] = [
   limit('EXCLUDE', 'network', []),
   { ...limit('SHARDING', 'ranges', 3), stops: COUNTING },
   { ...limit('SHARDING', 'ranges', 16), field: 'PLAN' },
-  { ...whole('SITES', 'blog.example'), field: 'SITES.0' },
+  whole('SITES', 'blog.example'),
   whole('PLAN', 'Free'),
   whole('BASE_PATH', 'counter/'),
   whole('VISITOR_LIMIT', 5),

@@ -281,7 +281,9 @@ describe.each([
   })
 
   it('must not be misspelled', () => {
-    expect(problems({ [table]: { [`${setting}s`]: min } })).toEqual([`${table}.${setting}s is unknown`])
+    expect(problems({ [table]: { [`${setting}s`]: min } })).toEqual([
+      `${table}.${setting}s is unknown: did you mean ${setting}?`,
+    ])
   })
 
   it('may be left out', () => {
@@ -371,7 +373,7 @@ describe('EXCLUDE.networks', () => {
 
   it('must be a list', () => {
     expect(problems({ EXCLUDE: { networks: '203.0.113.7' } })).toEqual(['EXCLUDE.networks must be a list of networks'])
-    expect(problems({ EXCLUDE: { network: [] } })).toEqual(['EXCLUDE.network is unknown'])
+    expect(problems({ EXCLUDE: { network: [] } })).toEqual(['EXCLUDE.network is unknown: did you mean networks?'])
   })
 })
 

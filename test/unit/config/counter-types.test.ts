@@ -66,8 +66,8 @@ describe('COUNTERS', () => {
 
   it('must not have unknown settings', () => {
     expect(typeProblems({ pubic: true, slot: 1 })).toEqual([
-      'COUNTERS.page_view.pubic is unknown',
-      'COUNTERS.page_view.slot is unknown',
+      'COUNTERS.page_view.pubic is unknown: did you mean public?',
+      'COUNTERS.page_view.slot is unknown: did you mean slots?',
     ])
   })
 

@@ -42,7 +42,7 @@ describe('options', () => {
       'bindings.DATABASE is unknown',
       'COUNTERS.page_view.record_type must be a whole number from 1 to 65535',
       'PRUNING.idempotency_hours must be a whole number from 1 to 8760',
-      'HISTORY.hour_day is unknown',
+      'HISTORY.hour_day is unknown: did you mean hour_days?',
     ])
   })
 })

@@ -11,6 +11,8 @@ const folder = mkdtempSync(join(PROJECT, 'node_modules/.settings ünï-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const file = join(folder, 'wrangler.toml')
+writeFileSync(join(folder, 'index.ts'), '')
+const HEAD = 'name = "counter"\nmain = "index.ts"\ncompatibility_date = "2026-09-18"\n'
 const TRIGGERS = '[triggers]\ncrons = ["* * * * *", "*/2 * * * *"]\n'
 mkdirSync(join(folder, 'public/counter'), { recursive: true })
 for (const path of ['slotted.js', 'counter/slotted.js']) writeFileSync(join(folder, 'public', path), '')
@@ -21,12 +23,19 @@ binding = "ASSETS"
 run_worker_first = ${JSON.stringify(OWN_PATHS.map((path) => base + path))}
 `
 
-/** What is wrong in a file, without the folder. */
-function check(text: string, isMounted = false, base = ''): string[] {
-  writeFileSync(file, /^\[assets\]|^# no files|= \[1/m.test(text) || isMounted ? text : `${text}\n${filesOf(base)}`)
-  const found = wrongSettings(file, isMounted)
-  for (const line of found) expect(line.startsWith(`${relative(process.cwd(), file)}:`)).toBe(true)
-  return found.map((line) => line.slice(line.indexOf('wrangler.toml:')))
+const LIMIT = (name: string, more = '', id = '1') =>
+  `[[ratelimits]]\nname = "${name}"\nnamespace_id = "${id}"\nsimple = { limit = 600, period = 60 }\n${more}\n`
+
+/** What is wrong in a file, without the folder. Lines are counted from the end of `head`. */
+function check(text: string, isMounted = false, base = '', head = HEAD): string[] {
+  const files = /^\[assets\]|^# no files|= \[1/m.test(text) || isMounted ? '' : filesOf(base)
+  writeFileSync(file, `${head}${text}${files && `\n${files}`}`)
+  const [before, headLines] = [`${relative(process.cwd(), file)}:`, head.split('\n').length - 1]
+  return wrongSettings(file, isMounted).map((line) => {
+    expect(line.startsWith(before)).toBe(true)
+    const [, number, said] = /^(\d+)(:.*)$/.exec(line.slice(before.length))!
+    return `wrangler.toml:${Math.max(1, Number(number) - headLines)}${said}`
+  })
 }
 
 /** Writes variables as TOML, with the line of each: JSON's scalars and lists are TOML's too. */
@@ -63,11 +72,65 @@ describe('check', () => {
   })
 
   it('names what wrangler would ignore', () => {
-    const text = `foo_bar = 3\n[observability]\nenable = true\n[[ratelimits]]\nname = "VISITOR_LIMIT"\nlimits = 5\n`
+    const text = `foo_bar = 3\n[observability]\nenable = true\n${LIMIT('VISITOR_LIMIT', 'limits = 5')}`
     expect(check(`${text}${written(RIGHT).text}`)).toEqual([
       expect.stringMatching(/:1: foo_bar is not known to wrangler/),
       expect.stringMatching(/:3: observability\.enable is not known/),
-      expect.stringMatching(/:6: ratelimits\.0\.limits is not known/),
+      expect.stringMatching(/:8: ratelimits\.0\.limits is not known/),
+    ])
+  })
+
+  it.each([
+    ['[[ratelimits]]\nbinding = "VISITOR_LIMIT"', 1, 'ratelimits.0 lacks name'],
+    ['[[ratelimits]]\nname = "VISITOR_LIMIT"\nnamespace_id = "1"', 1, 'ratelimits.0 lacks simple'],
+    ['[ratelimits]\nname = "VISITOR_LIMIT"', 1, 'ratelimits must be of type array'],
+    [LIMIT('VISITOR_LIMIT').replace('"1"', '1'), 3, 'ratelimits.0.namespace_id must be of type string'],
+    [LIMIT('VISITOR_LIMIT').replace('600', '"600"'), 4, 'ratelimits.0.simple.limit must be of type number'],
+    [LIMIT('VISITOR_LIMIT').replace('60 ', '30 '), 4, 'ratelimits.0.simple.period must be 10 or 60'],
+    ['[assets]\nrun_worker_first = "/hit"', 2, 'assets.run_worker_first must be of type array or boolean'],
+    ['[[queues.consumers]]\nquene = "b"', 1, 'queues.consumers.0 lacks queue'],
+    ['minify = 1', 1, 'minify must be of type boolean'],
+    ['[vars]\nSITES = ""\n[env.a]\nmain = 5', 4, 'env.a.main must be of type string'],
+  ])('names what wrangler refuses: %j', (text, line, said) => {
+    expect(check(text)).toContain(`wrangler.toml:${line}: ${said}`)
+  })
+
+  it('names what is missing at the top, and a module that does not exist', () => {
+    expect(check(written(RIGHT).text, true, '', '')).toEqual([
+      'wrangler.toml:1: name is missing',
+      'wrangler.toml:1: main is missing',
+      'wrangler.toml:1: compatibility_date is missing',
+    ])
+    const misspelt = HEAD.replace('index', 'indx')
+    expect(check(written(RIGHT).text, false, '', misspelt)).toEqual(['wrangler.toml:1: main names no file'])
+    const built = `${misspelt}[build]\ncommand = "make"\n`
+    expect(check(written(RIGHT).text, false, '', built)).toEqual([])
+  })
+
+  it('accepts types without sites only if that is said', () => {
+    const text = `${TRIGGERS}[vars.COUNTERS.page_view]\nrecord_type = 1\n`
+    expect(check(text)).toEqual([expect.stringMatching(/^wrangler\.toml:3: vars lacks SITES, so no page may count/)])
+    for (const more of ['allowed_origins = []', '[vars]\nSITES = ""']) expect(check(text + more)).toEqual([])
+    expect(check(text, true)).toEqual([])
+  })
+
+  it('accepts logs without invocation logs only, unless an application decides', () => {
+    const logs = (text: string) => `[observability]\n${text}\n${written(RIGHT).text}`
+    const refused = [expect.stringMatching(/: observability\.logs\.invocation_logs must be false/)]
+    expect(check(logs('enabled = true'))).toEqual(refused)
+    expect(check(logs('logs = { enabled = true, invocation_logs = true }'))).toEqual(refused)
+    expect(check(logs('enabled = true\nlogs.invocation_logs = true'), true)).toEqual([])
+    for (const right of ['enabled = false', 'enabled = true\nlogs.invocation_logs = false']) {
+      expect(check(logs(right))).toEqual([])
+    }
+  })
+
+  it('suggests the name that a misspelt one probably is', () => {
+    const text = `${TRIGGERS}[vars]\nSITES = ""\n[vars.COUNTERS.a]\nrecord_type = 1\nredirectto = "/f/"\npublik = true\nfoo = 1\n`
+    expect(check(text)).toEqual([
+      'wrangler.toml:7: COUNTERS.a.redirectto is unknown: did you mean redirect_to?',
+      'wrangler.toml:8: COUNTERS.a.publik is unknown: did you mean public?',
+      'wrangler.toml:9: COUNTERS.a.foo is unknown',
     ])
   })
 
@@ -77,9 +140,9 @@ describe('check', () => {
     expect(check(text, true)).toEqual([])
   })
 
-  it('names a binding with nearly the name of one, unless it may be that of the application', () => {
+  it('names an unknown binding, unless it may be that of the application', () => {
     const text = `${written(RIGHT).text}\n[[queues.producers]]\nbinding = "BATCHES_2"\nqueue = "mine"\n`
-    expect(check(text)).toEqual([expect.stringMatching(/: BATCHES_2 is not known here, and BATCHES is not bound$/)])
+    expect(check(text)).toEqual([expect.stringMatching(/\.0\.binding must be one of BATCHES, DEAD_BATCHES$/)])
     expect(check(text, true)).toEqual([])
   })
 
@@ -91,15 +154,14 @@ describe('check', () => {
 
   it('reads bindings, inline tables, dotted keys and lists over several lines', () => {
     const queue = '[[queues.producers]]\nbinding = "BATCHES"\n'
-    const types = 'vars.COUNTERS.a = { record_type = 1, slots = 0 }\nvars.COUNTERS.b.record_type = 2\n'
+    const types = 'vars.SITES = ""\nvars.COUNTERS.a = { record_type = 1, slots = 0 }\nvars.COUNTERS.b.record_type = 2\n'
     const list = '[vars.EXCLUDE]\nnetworks = [\n  "203.0.113.7",\n  "home",\n]\n'
     expect(check(types + TRIGGERS + queue + list)).toEqual([
-      expect.stringMatching(/^wrangler\.toml:1: COUNTERS\.a\.slots must/),
-      expect.stringMatching(/^wrangler\.toml:10: EXCLUDE\.networks\.1 must/),
+      expect.stringMatching(/^wrangler\.toml:2: COUNTERS\.a\.slots must/),
+      expect.stringMatching(/^wrangler\.toml:11: EXCLUDE\.networks\.1 must/),
     ])
   })
 
-  const LIMIT = (name: string, more: string) => `[[ratelimits]]\nname = "${name}"\n${more}\n`
   const QUEUES = `[[queues.producers]]
 binding = "BATCHES"
 queue = "b"
@@ -110,7 +172,7 @@ queue = "dead"
   const CONSUMER = '[[queues.consumers]]\nqueue = "b"\ndead_letter_queue = "dead"\n'
 
   it.each<[what: string, text: string, line: number, said: RegExp]>([
-    ['no files', '# no files', 1, /assets is missing, .*directory = "dist\/public", binding = "ASSETS"/],
+    ['no files', '# no files', 1, /assets\.directory has no \/slotted\.js: it must be "dist\/public"/],
     ['an empty [assets]', '[assets]', 3, /assets\.binding must be "ASSETS"/],
     ['another binding', filesOf('').replace('"ASSETS"', '"FILES"'), 6, /assets\.binding must be "ASSETS"/],
     [
@@ -131,30 +193,34 @@ queue = "dead"
       4,
       /run_worker_first lacks "\/hit", "\/hit\.gif"/,
     ],
-    ['a misspelt limit', LIMIT('VISITORS_LIMIT', ''), 4, /VISITORS_LIMIT is not known here, and VISITOR_LIMIT is not/],
     [
       'a misspelt queue',
       QUEUES.replace('"BATCHES"', '"BATCHS"'),
       4,
-      /BATCHS is not known here, and BATCHES is not bound/,
-    ],
-    [
-      'an unknown queue',
-      QUEUES.replace('"BATCHES"', '"MAIL"'),
-      4,
       /producers\.0\.binding must be one of BATCHES, DEAD/,
     ],
-    ['dead batches without batches', QUEUES.slice(QUEUES.indexOf('[[', 2)), 4, /BATCHES is missing: bind it/],
-    ['a consumer of another queue', QUEUES + CONSUMER.replace('"b"', '"x"'), 5, /queue has no \[\[queues\.consumers/],
+    ['dead batches without batches', QUEUES.slice(QUEUES.indexOf('[[', 2)), 5, /needs a queue for BATCHES beside it/],
+    ['one queue for both', QUEUES.replace('"dead"', '"b"') + CONSUMER, 8, /is also that of BATCHES: name another one/],
+    [
+      'a misspelt consumer',
+      QUEUES.replace('"b"', '"my-batches"') + CONSUMER.replace('"b"', '"my-batchs"'),
+      10,
+      /queues\.consumers\.0\.queue is not that of BATCHES: did you mean "my-batches"\?/,
+    ],
+    [
+      'a consumer of another queue',
+      QUEUES + CONSUMER.replace('"b"', '"mail"'),
+      5,
+      /queue has no \[\[queues\.consumers/,
+    ],
     ['an excluded internet', '[vars.EXCLUDE]\nnetworks = ["0.0.0.0/0"]', 4, /must be an address or a network/],
-    ['an unknown limit', LIMIT('VISITORS', 'namespace_id = "1"'), 4, /ratelimits\.0\.name must be one of/],
-    ['another period', LIMIT('VISITOR_LIMIT', 'simple = { limit = 9, period = 30 }'), 5, /period must be 10 or 60/],
-    ['a limit of 0', LIMIT('VISITOR_LIMIT', 'simple = { limit = 0, period = 60 }'), 5, /limit must be at least 1/],
+    ['an unknown limit', LIMIT('VISITORS_LIMIT'), 4, /ratelimits\.0\.name must be one of/],
+    ['a limit of 0', LIMIT('VISITOR_LIMIT').replace('600', '0'), 6, /limit must be at least 1/],
     [
       'a namespace twice',
-      LIMIT('VISITOR_LIMIT', 'namespace_id = "1"') + LIMIT('READER_LIMIT', 'namespace_id = "1"'),
-      8,
-      /namespace_id is also used by VISITOR_LIMIT/,
+      LIMIT('VISITOR_LIMIT') + LIMIT('READER_LIMIT'),
+      10,
+      /namespace_id is also that of VISITOR_LIMIT, .*: choose another/,
     ],
     ['a queue without a consumer', QUEUES, 5, /queues\.producers\.0\.queue has no \[\[queues\.consumers/],
     [
@@ -177,7 +243,7 @@ queue = "dead"
   })
 
   it('finds nothing wrong in queues, limits and files of a base path that fit together', () => {
-    const limits = LIMIT('VISITOR_LIMIT', 'namespace_id = "1"\nsimple = { limit = 9, period = 10 }')
+    const limits = LIMIT('VISITOR_LIMIT') + LIMIT('READER_LIMIT', '', '2')
     const vars = '[vars]\nSITES = "https://a.example"\nBASE_PATH = "/counter"\n'
     expect(check(TRIGGERS + QUEUES + CONSUMER + limits + vars, false, '/counter')).toEqual([])
     const elsewhere = check(TRIGGERS + vars.replace('/counter', '/other'), false, '/other')
@@ -190,7 +256,7 @@ queue = "dead"
   })
 
   it('reads the variables of each environment', () => {
-    const text = `${written(RIGHT).text}\n[env.staging.vars]\nPLAN = "paid"\n[env.staging.vars.COUNTERS.a]\nrecord_type = 0\n`
+    const text = `${written(RIGHT).text}\n[env.staging.vars]\nPLAN = "paid"\nSITES = ""\n[env.staging.vars.COUNTERS.a]\nrecord_type = 0\n`
     expect(check(text)).toEqual([expect.stringMatching(/: COUNTERS\.a\.record_type must/)])
   })
 

@@ -14,12 +14,13 @@ const folder = mkdtempSync(join(PROJECT, 'node_modules/.init-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const ofBrowsers = join(folder, 'node_modules/slotted-counter/dist/public')
 mkdirSync(ofBrowsers, { recursive: true })
+mkdirSync(join(folder, 'src'))
 writeFileSync(join(ofBrowsers, 'slotted.js'), '')
 
 async function settingsOf(downloads: string) {
   const files = await workerFiles({ name: 'mine', sites: 'https://blog.example', downloads, plan: 'paid' }, VENDORED)
   const file = join(folder, 'wrangler.toml')
-  writeFileSync(file, files.get('wrangler.toml')!)
+  for (const path of ['wrangler.toml', 'src/index.ts']) writeFileSync(join(folder, path), files.get(path)!)
   expect(wrongSettings(file)).toEqual([])
   return { files, settings: unstable_readConfig({ config: file }, { hideWarnings: true }) }
 }
