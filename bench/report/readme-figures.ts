@@ -33,8 +33,8 @@ const LINES: {
   {
     topic: 'idle',
     say: (median) =>
-      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median) with its commit, as one statement. The bare ` +
-      `statement takes ${median('one statement', 'p50Ms')} ms.`,
+      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median), including its commit. Its statement alone: ` +
+      `${median('one statement', 'p50Ms')} ms.`,
   },
   {
     topic: 'hot-key',
@@ -64,8 +64,8 @@ const LINES: {
   {
     topic: 'roll-up',
     say: (median) =>
-      `Roll-up: ${median('roll-up', 'rowsPerSecond')} slots/s. Meanwhile the p99 latency of writers is ` +
-      `${median('writers beside a roll-up', 'p99Ms')} ms, otherwise ${median('writers alone', 'p99Ms')} ms.`,
+      `Roll-up: ${median('roll-up', 'rowsPerSecond')} slots/s. The p99 latency of writers is ` +
+      `${median('writers beside a roll-up', 'p99Ms')} ms during roll-ups and ${median('writers alone', 'p99Ms')} ms without.`,
   },
 ]
 
@@ -92,9 +92,7 @@ export function renderReadmeFigures(readme: string, results: Results): string {
   const lines = headlines(results).map(({ line }) => `- ${line}`)
   const [first] = Object.values(results)
   const machine = first?.environment.machine
-  const where = machine
-    ? `Measured on ${machine.cores} cores shared by the Worker, the database and the load generator`
-    : 'Not measured yet'
-  const headline = `${where} ([bench/README.md](bench/README.md)):\n\n${lines.join('\n')}`
+  const where = machine ? `Measured on ${machine.cores} cores, load generator included` : 'Not measured yet'
+  const headline = `${where} ([bench/README.md](bench/README.md)). Compare only within a line:\n\n${lines.join('\n')}`
   return putFigures(readme, 'README.md', { headline })
 }

@@ -53,7 +53,7 @@ try {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text)
   }
-  console.log(`Wrote ${[...files.keys()].join(', ')}. Next:
+  console.log(`Wrote ${[...files.keys()].join(', ')} and vendor/. Next:
 
   cd '${directory}' && npm install && npm run dev`)
 } catch (error) {

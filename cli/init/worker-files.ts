@@ -93,8 +93,8 @@ npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 
 To deploy, you need a Cloudflare account (free) and a PlanetScale database (from $39 a month); for \`serve\`, see \`${DOCS}one-machine.md\`.
 
-The settings are in \`wrangler.toml\`; \`${DOCS}configuration.md\` explains them. To upgrade, run \`npm run init -- FOLDER\` in a newer clone
-of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here, or restart \`serve\`. The clone's
-CHANGELOG.md lists any other steps.
+The settings are in \`wrangler.toml\`; \`${DOCS}configuration.md\` explains them. To upgrade, run \`npm ci && npm run init -- FOLDER\` in a
+newer clone of Slotted Counter, with this folder. Then run \`npm install\` and \`API_TOKEN=… npm run deploy\` here, or restart \`serve\`.
+The clone's CHANGELOG.md lists any other steps.
 `
 }

@@ -32,7 +32,7 @@ ${message === undefined ? '' : html`<span class="danger" id="token-message" role
 <input type="hidden" name="zone">
 <button class="primary">Sign in</button>
 </form>
-<p class="hint">Use the Worker’s secret <code>API_TOKEN</code> (<code>npm start</code> and <code>npm run dev</code> print it) or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>
+<p class="hint">Use the Worker’s secret <code>API_TOKEN</code> (<code>npm start</code> and <code>npm run dev</code> print it; <code>serve</code> reads it from its environment) or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>
 ${publicType === undefined ? '' : html`<p class="hint">Without a token, you can see <a href="${base}/stats/${encodeURIComponent(publicType.name)}">the public page of ${publicType.title}</a>.</p>`}`
   return narrowPage('Sign in', at, content)
 }
