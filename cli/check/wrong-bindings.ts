@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { similarName } from '../../src/config/similar-name.ts'
 import { commandName, IN_PACKAGE } from '../command-name.ts'
 import type { Mistake } from './wrangler-schema.ts'
 
@@ -46,7 +45,8 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
     if (resources[name] === undefined) wrong([name], 'is missing')
   }
   const { main = '', build, observability: { enabled = false, logs = {} } = {} } = resources
-  if (build?.command === undefined && !existsSync(resolve(dirname(file), main))) wrong(['main'], 'names no file')
+  if (build?.command === undefined && !existsSync(resolve(dirname(file), main)))
+    wrong(['main'], 'names a file that does not exist')
   if (!isMounted) {
     if ((logs.enabled ?? enabled) && logs.invocation_logs !== false) {
       wrong(['observability', 'logs', 'invocation_logs'], 'must be false: these logs keep every visitor’s address')
@@ -55,7 +55,9 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
     if (vars.SITES === undefined && types.length > 0 && !types.some((type) => Object(type).allowed_origins)) {
       wrong(['vars'], 'lacks SITES, so no page may count: name your sites, or write SITES = "" for none')
     }
-    wrongAssets(file, typeof vars.BASE_PATH === 'string' ? vars.BASE_PATH : '', resources.assets ?? {}, wrong)
+    const { assets } = resources
+    if (assets !== undefined) wrongAssets(file, typeof vars.BASE_PATH === 'string' ? vars.BASE_PATH : '', assets, wrong)
+    else wrong(['assets'], `is missing: directory = "${SHIPPED}", binding = "ASSETS", run_worker_first`)
     for (const [i, { binding }] of producers.entries()) {
       if (!QUEUES.includes(binding)) wrong(['queues', 'producers', i, 'binding'], oneOf(QUEUES))
     }
@@ -75,13 +77,14 @@ export function wrongBindings(file: string, resources: BoundResources, isMounted
   const atQueue = (name: string) => ['queues', 'producers', placeOf(name), 'queue']
   const [batches, dead] = QUEUES.map((name) => producers[placeOf(name)]?.queue)
   const place = consumers.findIndex(({ queue }) => queue === batches)
-  const misspelt = consumers.findIndex(({ queue }) => queue !== dead && similarName(queue, [batches ?? '']))
+  const stranger = isMounted ? -1 : consumers.findIndex(({ queue }) => queue !== dead)
   if (batches === undefined) {
-    if (dead !== undefined) wrong(atQueue('DEAD_BATCHES'), 'needs a queue for BATCHES beside it')
+    if (dead !== undefined && (isMounted || producers.length === 1))
+      wrong(atQueue('DEAD_BATCHES'), 'needs a queue for BATCHES beside it')
   } else if (batches === dead) {
     wrong(atQueue('DEAD_BATCHES'), 'is also that of BATCHES: name another one')
-  } else if (place === -1 && misspelt !== -1) {
-    wrong(['queues', 'consumers', misspelt, 'queue'], `is not that of BATCHES: did you mean "${batches}"?`)
+  } else if (place === -1 && stranger !== -1) {
+    wrong(['queues', 'consumers', stranger, 'queue'], `must be the queue of BATCHES, "${batches}"`)
   } else if (place === -1) {
     wrong(atQueue('BATCHES'), 'has no [[queues.consumers]], so queued hits would never be counted')
   } else if (consumers[place]!.dead_letter_queue !== dead) {

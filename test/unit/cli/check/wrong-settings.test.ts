@@ -102,7 +102,9 @@ describe('check', () => {
       'wrangler.toml:1: compatibility_date is missing',
     ])
     const misspelt = HEAD.replace('index', 'indx')
-    expect(check(written(RIGHT).text, false, '', misspelt)).toEqual(['wrangler.toml:1: main names no file'])
+    expect(check(written(RIGHT).text, false, '', misspelt)).toEqual([
+      'wrangler.toml:1: main names a file that does not exist',
+    ])
     const built = `${misspelt}[build]\ncommand = "make"\n`
     expect(check(written(RIGHT).text, false, '', built)).toEqual([])
   })
@@ -172,7 +174,7 @@ queue = "dead"
   const CONSUMER = '[[queues.consumers]]\nqueue = "b"\ndead_letter_queue = "dead"\n'
 
   it.each<[what: string, text: string, line: number, said: RegExp]>([
-    ['no files', '# no files', 1, /assets\.directory has no \/slotted\.js: it must be "dist\/public"/],
+    ['no files', '# no files', 1, /assets is missing: directory = "dist\/public", binding = "ASSETS"/],
     ['an empty [assets]', '[assets]', 3, /assets\.binding must be "ASSETS"/],
     ['another binding', filesOf('').replace('"ASSETS"', '"FILES"'), 6, /assets\.binding must be "ASSETS"/],
     [
@@ -205,11 +207,11 @@ queue = "dead"
       'a misspelt consumer',
       QUEUES.replace('"b"', '"my-batches"') + CONSUMER.replace('"b"', '"my-batchs"'),
       10,
-      /queues\.consumers\.0\.queue is not that of BATCHES: did you mean "my-batches"\?/,
+      /queues\.consumers\.0\.queue must be the queue of BATCHES, "my-batches"/,
     ],
     [
-      'a consumer of another queue',
-      QUEUES + CONSUMER.replace('"b"', '"mail"'),
+      'a consumer of dead batches only',
+      QUEUES + CONSUMER.replace('"b"', '"dead"'),
       5,
       /queue has no \[\[queues\.consumers/,
     ],
