@@ -1,4 +1,4 @@
-/** The one of some names that a misspelt one probably is: they differ by case, or by one or two neighboring letters. */
+/** The one of some names that a misspelt one probably is: they differ by case, or by one or two neighboring letters. A library is larger. */
 export function similarName(misspelt: string, names: readonly string[]): string | undefined {
   const forms = (name: string) => {
     const text = name.toUpperCase().replaceAll(/[^A-Z]/g, '')
