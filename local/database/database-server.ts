@@ -20,7 +20,6 @@ export interface DatabaseServer {
   url: string
   /** Product and version. */
   description: string
-  /** Not that of MYSQL_URL. */
   process?: ServerProcess
   /** Resolves with the exit code if the server ends without being stopped. Never resolves for the server of MYSQL_URL. */
   ended: Promise<number>

@@ -153,8 +153,7 @@ export class MiniflareWorker {
       await miniflare.dispose()
       throw error
     }
-    const { signal } = this.#stopped
-    const down = Promise.race([crash.promise, signal.aborted || once(signal, 'abort')])
+    const down = Promise.race([crash.promise, this.#stopped.signal.aborted || once(this.#stopped.signal, 'abort')])
     this.#ended = down.then(() => {
       this.at = () => null
       this.scheduled = RESTARTING
