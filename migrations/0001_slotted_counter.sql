@@ -10,14 +10,14 @@
 -- slot locks exactly one index record, and neighboring slots never wait for each other. With an auto-increment id and a secondary
 -- unique key, the upsert on MySQL leaves a lock on the end of the primary key, where every other upsert must insert.
 CREATE TABLE IF NOT EXISTS slotted_counters (
-  record_type SMALLINT UNSIGNED NOT NULL COMMENT 'what kind of thing is counted: COUNTERS.<name>.record_type',
-  record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key',
+  record_type SMALLINT UNSIGNED NOT NULL, -- what kind of thing is counted: COUNTERS.<name>.record_type
+  record_id BIGINT UNSIGNED NOT NULL, -- hash of the key
   bucket SMALLINT UNSIGNED NOT NULL,
-  slot BIGINT UNSIGNED NOT NULL COMMENT 'random number that one writer drew, or hash of an idempotency key',
-  count BIGINT NOT NULL COMMENT 'counted and not yet rolled up',
-  batch BIGINT UNSIGNED NOT NULL COMMENT 'last batch applied: the same batch again adds nothing',
-  kept_until INT UNSIGNED NOT NULL COMMENT 'hours since 1970 UTC: up to this hour the row is kept even if it is empty',
-  pending TINYINT AS (count <> 0) VIRTUAL COMMENT '1 while there is something to read or roll up',
+  slot BIGINT UNSIGNED NOT NULL, -- random number that one writer drew, or hash of an idempotency key
+  count BIGINT NOT NULL, -- counted and not yet rolled up
+  batch BIGINT UNSIGNED NOT NULL, -- last batch applied: the same batch again adds nothing
+  kept_until INT UNSIGNED NOT NULL, -- hours since 1970 UTC: up to this hour the row is kept even if it is empty
+  pending TINYINT AS (count <> 0) VIRTUAL, -- 1 while there is something to read or roll up
   PRIMARY KEY (record_type, record_id, slot),
   -- Finds the non-empty slots, for the roll-up (all counters in key order) and for exact reads, without touching the empty
   -- slots that wait for pruning. An entry moves only when a slot becomes empty or non-empty.
@@ -40,11 +40,11 @@ CREATE TABLE IF NOT EXISTS counters (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
   bucket SMALLINT UNSIGNED NOT NULL,
-  name VARBINARY(512) NOT NULL COMMENT 'the key; never changes',
-  gone_hour INT UNSIGNED NULL COMMENT 'hours since 1970 UTC when the counter was deleted or renamed; NULL: it was not',
-  count BIGINT NOT NULL DEFAULT 0 COMMENT 'rolled up, set and imported',
+  name VARBINARY(512) NOT NULL, -- the key; never changes
+  gone_hour INT UNSIGNED NULL, -- hours since 1970 UTC when the counter was deleted or renamed; NULL: it was not
+  count BIGINT NOT NULL DEFAULT 0, -- rolled up, set and imported
   version BIGINT UNSIGNED NOT NULL DEFAULT 0,
-  rolled_up_at DATETIME(3) NULL COMMENT 'UTC; NULL until the first roll-up of this counter',
+  rolled_up_at DATETIME(3) NULL, -- UTC; NULL until the first roll-up of this counter
   PRIMARY KEY (record_type, record_id),
   -- The keys of a type in order, for searches by prefix.
   KEY name (record_type, name, record_id, bucket),
@@ -63,7 +63,7 @@ CREATE TABLE IF NOT EXISTS counter_history (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
   bucket SMALLINT UNSIGNED NOT NULL,
-  period_start DATETIME NOT NULL COMMENT 'UTC, start of the hour',
+  period_start DATETIME NOT NULL, -- UTC, start of the hour
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, record_id, period_start),
   -- Finds old hours, which are deleted oldest first. Hours are inserted once and updated in place, so this index costs little.
@@ -77,8 +77,8 @@ CREATE TABLE IF NOT EXISTS counter_periods (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
   bucket SMALLINT UNSIGNED NOT NULL,
-  period TINYINT UNSIGNED NOT NULL COMMENT '1: day, 2: month',
-  period_start DATE NOT NULL COMMENT 'first day, UTC',
+  period TINYINT UNSIGNED NOT NULL, -- 1: day, 2: month
+  period_start DATE NOT NULL, -- first day, UTC
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, record_id, period, period_start),
   -- The counters of a type in the order of their counts in one period. Rankings of several periods add up its entries.
@@ -93,9 +93,9 @@ CREATE TABLE IF NOT EXISTS counter_periods (
 -- commits with them.
 CREATE TABLE IF NOT EXISTS type_history (
   record_type SMALLINT UNSIGNED NOT NULL,
-  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: month, 3: all adjustments',
-  period_start DATETIME NOT NULL COMMENT 'UTC; 1970-01-01 for period 3',
-  range_lane BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range, plus the number of the lane',
+  period TINYINT UNSIGNED NOT NULL, -- 0: hour, 1: day, 2: month, 3: all adjustments
+  period_start DATETIME NOT NULL, -- UTC; 1970-01-01 for period 3
+  range_lane BIGINT UNSIGNED NOT NULL, -- first record id of the range, plus the number of the lane
   bucket SMALLINT UNSIGNED NOT NULL,
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, period, period_start, range_lane)
@@ -107,19 +107,19 @@ CREATE TABLE IF NOT EXISTS counter_adjustments (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
   bucket SMALLINT UNSIGNED NOT NULL,
-  adjustment_id BIGINT UNSIGNED NOT NULL COMMENT 'random',
-  kind TINYINT UNSIGNED NOT NULL COMMENT '1: set, 2: import',
-  adjusted_at DATETIME(3) NOT NULL COMMENT 'UTC',
-  count DECIMAL(30, 0) NOT NULL COMMENT 'what was added to the total; 0 for an import that went into the history',
+  adjustment_id BIGINT UNSIGNED NOT NULL, -- random
+  kind TINYINT UNSIGNED NOT NULL, -- 1: set, 2: import
+  adjusted_at DATETIME(3) NOT NULL, -- UTC
+  count DECIMAL(30, 0) NOT NULL, -- what was added to the total; 0 for an import that went into the history
   PRIMARY KEY (record_type, record_id, adjustment_id)
 );
 
 -- The idempotency keys of settings, imports, deletions, renames and merges, each with what was asked. A change writes its key in its
 -- own transaction. So a request that comes again is recognized, whatever has happened since. Rows are never deleted.
 CREATE TABLE IF NOT EXISTS change_keys (
-  record_id BIGINT UNSIGNED NOT NULL COMMENT 'of the counter; of an import, the first record id of its range',
+  record_id BIGINT UNSIGNED NOT NULL, -- of the counter; of an import, the first record id of its range
   bucket SMALLINT UNSIGNED NOT NULL,
-  key_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, and of a counter also of the counter and the kind of change',
+  key_hash BIGINT UNSIGNED NOT NULL, -- hash of the key, and of a counter also of the counter and the kind of change
   contents_hash BIGINT UNSIGNED NOT NULL,
   PRIMARY KEY (record_id, key_hash)
 );
@@ -127,10 +127,10 @@ CREATE TABLE IF NOT EXISTS change_keys (
 -- The latest files: which key a stable name of a download, such as app-latest.tgz, leads to. Rows are never deleted.
 CREATE TABLE IF NOT EXISTS latest_files (
   record_type SMALLINT UNSIGNED NOT NULL,
-  record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the name, as of a key',
+  record_id BIGINT UNSIGNED NOT NULL, -- hash of the name, as of a key
   bucket SMALLINT UNSIGNED NOT NULL,
-  file VARBINARY(512) NOT NULL COMMENT 'the key of the file',
-  named_at DATETIME(3) NOT NULL COMMENT 'UTC: an older request that arrives late changes nothing',
+  file VARBINARY(512) NOT NULL, -- the key of the file
+  named_at DATETIME(3) NOT NULL, -- UTC: an older request that arrives late changes nothing
   PRIMARY KEY (record_type, record_id)
 );
 
@@ -138,40 +138,40 @@ CREATE TABLE IF NOT EXISTS latest_files (
 -- runs from doing the same work. The cursor lets a run begin where the previous one ran out of budget, so that no counter is always
 -- last.
 CREATE TABLE IF NOT EXISTS rollup_state (
-  range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range',
+  range_start BIGINT UNSIGNED NOT NULL, -- first record id of the range
   bucket SMALLINT UNSIGNED NOT NULL,
-  holder BIGINT UNSIGNED NOT NULL COMMENT 'random number of the run that holds the lease; 0: it was released',
-  leased_until DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
-  cursor_record_type SMALLINT UNSIGNED NULL COMMENT 'last slot that the latest run reached; NULL: it reached the end',
+  holder BIGINT UNSIGNED NOT NULL, -- random number of the run that holds the lease; 0: it was released
+  leased_until DATETIME(3) NOT NULL, -- UTC, by the clock of the database
+  cursor_record_type SMALLINT UNSIGNED NULL, -- last slot that the latest run reached; NULL: it reached the end
   cursor_record_id BIGINT UNSIGNED NULL,
   cursor_slot BIGINT UNSIGNED NULL,
-  last_run_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest finished run',
-  caught_up_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest run that left nothing behind',
-  stopped_by TINYINT UNSIGNED NULL COMMENT 'as in background_runs; 3: the run before did not release the lease; 4: it failed',
+  last_run_at DATETIME(3) NULL, -- UTC, scheduled time of the latest finished run
+  caught_up_at DATETIME(3) NULL, -- UTC, scheduled time of the latest run that left nothing behind
+  stopped_by TINYINT UNSIGNED NULL, -- as in background_runs; 3: the run before did not release the lease; 4: it failed
   PRIMARY KEY (range_start)
 );
 
 -- How the last run of each background task ended, so that the status can say which budget is too small. Of verification: how far
 -- the day's round through all sums is, when one last agreed, and what was found since. Of the queue: the batches that died in it.
 CREATE TABLE IF NOT EXISTS background_runs (
-  task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours, 3: verification, 4: queue',
+  task TINYINT UNSIGNED NOT NULL, -- 1: pruning, 2: expiry of hours, 3: verification, 4: queue
   bucket SMALLINT UNSIGNED NOT NULL,
-  finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database; of the queue: when a batch last died',
-  stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
-  position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over. Of expiry: before which time hours were deleted',
-  round_begun_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the first run of the round',
-  agreed_at DATETIME(3) NULL COMMENT 'UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since',
-  found TEXT NULL COMMENT 'of verification: the first mismatches that were found since then, as JSON',
-  dead_batches INT UNSIGNED NULL COMMENT 'of the queue: how many batches died',
+  finished_at DATETIME(3) NOT NULL, -- UTC, by the clock of the database; of the queue: when a batch last died
+  stopped_by TINYINT UNSIGNED NULL, -- the budget that ended the run before its work was done. 1: statements, 2: seconds
+  position VARCHAR(40) NULL, -- of verification: where it continues; NULL: the round is over. Of expiry: before when hours were deleted
+  round_begun_at DATETIME(3) NULL, -- UTC, scheduled time of the first run of the round
+  agreed_at DATETIME(3) NULL, -- UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since
+  found TEXT NULL, -- of verification: the first mismatches that were found since then, as JSON
+  dead_batches INT UNSIGNED NULL, -- of the queue: how many batches died
   PRIMARY KEY (task)
 );
 
 -- The salts of visits, one for each day: random, made by the Worker that needs one first, and deleted when the last window that
 -- began on its day is over. All rows are in the first range, so that no two shards are asked.
 CREATE TABLE IF NOT EXISTS visitor_salts (
-  range_start BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'always 0: the first range',
+  range_start BIGINT UNSIGNED NOT NULL DEFAULT 0, -- always 0: the first range
   bucket SMALLINT UNSIGNED NOT NULL,
-  day INT UNSIGNED NOT NULL COMMENT 'days since 1970-01-01 UTC',
+  day INT UNSIGNED NOT NULL, -- days since 1970-01-01 UTC
   salt BINARY(32) NOT NULL,
   PRIMARY KEY (range_start, day)
 );
@@ -179,9 +179,9 @@ CREATE TABLE IF NOT EXISTS visitor_salts (
 -- How many keys public requests have brought into being: one row for each type and minute, in one range for each type. Pruning
 -- deletes old rows, so the minute comes before the type: they are at the start of their range.
 CREATE TABLE IF NOT EXISTS new_key_budgets (
-  range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range in which the type has its budget',
+  range_start BIGINT UNSIGNED NOT NULL, -- first record id of the range in which the type has its budget
   bucket SMALLINT UNSIGNED NOT NULL,
-  minute INT UNSIGNED NOT NULL COMMENT 'minutes since 1970, by the clock of the database',
+  minute INT UNSIGNED NOT NULL, -- minutes since 1970, by the clock of the database
   record_type SMALLINT UNSIGNED NOT NULL,
   taken INT UNSIGNED NOT NULL,
   PRIMARY KEY (range_start, minute, record_type)
@@ -189,9 +189,9 @@ CREATE TABLE IF NOT EXISTS new_key_budgets (
 
 -- The version of the tables: one row, with the number of the last migration that was applied.
 CREATE TABLE IF NOT EXISTS schema_version (
-  id TINYINT UNSIGNED NOT NULL COMMENT 'always 1',
+  id TINYINT UNSIGNED NOT NULL, -- always 1
   bucket SMALLINT UNSIGNED NOT NULL,
   version INT UNSIGNED NOT NULL,
-  made_at DATETIME NOT NULL COMMENT 'UTC, when the tables were first made',
+  made_at DATETIME NOT NULL, -- UTC, when the tables were first made
   PRIMARY KEY (id)
 );

@@ -11,7 +11,7 @@ export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => /^\d.*\.sql$/.test(name)).sort()
   return Promise.all(
     names.map(async (name) => {
-      const sql = (await readFile(join(FOLDER, name), 'utf8')).replace(/^\s*--.*\n/gm, '')
+      const sql = (await readFile(join(FOLDER, name), 'utf8')).replace(/^\s*--.*\n| -- .*$/gm, '')
       return { name, statements: sql.split(/;\s*$/m).flatMap((statement) => statement.trim() || []) }
     }),
   )
