@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { described, type Operation, TYPE_DESCRIPTION } from '../../src/openapi/contract.ts'
 import type { DocumentedOperation } from './example.ts'
 import { idempotencyHeader } from './headers.ts'
+import { withNotes } from './notes.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 const PATH_PARAMETERS: Record<string, v.GenericSchema> = {
@@ -34,7 +35,9 @@ function placed(
   place: keyof typeof EXAMPLES_OF,
   shape: v.ObjectEntries = {},
 ): JsonSchema[] {
-  const { properties = {}, required = [] } = schemas.of(v.object(shape), 'input')
+  const converted = schemas.of(v.object(shape), 'input')
+  const { properties = {}, required = [] } =
+    place === 'query' ? withNotes(schemas, converted, operation.notes) : converted
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...schema }]) => {
     const values = Object.entries(operation.examples).flatMap(([example, { summary, [EXAMPLES_OF[place]]: given }]) =>
       given?.[name] === undefined ? [] : [[example, { summary, value: typed(schema, given[name]) }] as const],

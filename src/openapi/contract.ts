@@ -63,12 +63,16 @@ export function route<
 
 type Tag = 'Counting' | 'Changing' | 'Reading' | 'Images' | 'Operating' | 'Reference'
 
+/** What the document says of parameters and members of the body, by name: a description, or members of a schema. `entry`: a list's type. */
+export type Notes = Readonly<Record<string, string | { entry?: string; [keyword: string]: unknown }>>
+
 /** A route's contract, for the OpenAPI document, which adds examples. The Worker never calls what makes it. */
 export interface Operation extends Route {
   id: string
   tag: Tag
   summary: string
   description: string
+  notes?: Notes
   /** Parameters of the path that are described otherwise than usual. */
   params?: v.ObjectEntries
   /** Headers besides the `Idempotency-Key`. */

@@ -4,7 +4,7 @@ import { DEFAULT_POINTS, HISTORY_UNITS, TIME_RULE } from '../counters/history/hi
 import { fitsTotal } from '../counters/ledger/totals.ts'
 import { MAX_READ } from '../counters/read/read-counters.ts'
 import { flag, parsed, strictObject, textThat } from '../schemas.ts'
-import { described, instant, TYPE_DESCRIPTION } from './contract.ts'
+import { described, instant, type Notes, TYPE_DESCRIPTION } from './contract.ts'
 
 export const choice = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`)
@@ -15,10 +15,7 @@ const exactInteger = (rule: string) => v.pipe(v.number(rule), v.safeInteger(rule
 
 /** A day of the calendar, such as 2026-11-20. */
 export const date = (rule: string, fits = (_day: string) => true) =>
-  described(
-    textThat(rule, (day) => !Number.isNaN(midnightOf(day)) && fits(day)),
-    { format: 'date' },
-  )
+  textThat(rule, (day) => !Number.isNaN(midnightOf(day)) && fits(day))
 
 const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
 
@@ -29,13 +26,7 @@ export const shortBody = <const Shape extends v.ObjectEntries>(
   shape: () => Shape,
 ) => ({ maxBytes, schema: () => strictObject(shape(), `must be an object such as ${example}`) })
 
-export const named = {
-  type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
-  key: described(v.string(), 'The key, not percent-encoded.'),
-}
-
-export const listEntry = <const Shape extends v.ObjectEntries>(id: string, more: Shape) =>
-  described(strictObject({ ...named, ...more }), { id })
+export const named = { type: v.string('must be the name of a counter type'), key: v.string() }
 
 export const MAX_LISTED = 1_000
 
@@ -52,62 +43,46 @@ export const listBody = <const Name extends string, Entry extends v.GenericSchem
 
 export const count = exactInteger(BY_RULE)
 
-export const reset = () =>
-  described(flag, 'Whether the reading may be below the count. If it is, the history is not changed.')
+export const by = v.optional(count, 1)
 
-export const by = described(v.optional(count, 1), 'The number to add.')
-
-export const increment = () => listEntry('Increment', { by })
+export const increment = () => strictObject({ ...named, by })
 
 export const incrementList = listBody('increments', increment)
 
-export const readingList = listBody('readings', () =>
-  listEntry('CountReading', {
-    count: described(count, 'The count as the other source reports it.'),
-    reset: reset(),
-  }),
-)
+export const readingList = listBody('readings', () => strictObject({ ...named, count, reset: flag }))
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 
 /** An imported count. JSON numbers do not hold the largest counts exactly. */
 export const importedCount = () =>
   v.pipe(
-    described(
-      v.union([exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(/^-?\d{1,19}$/, IMPORTED_RULE))], IMPORTED_RULE),
-      'The number to add; beyond 2^53, as a string of digits.',
-    ),
+    v.union([exactInteger(IMPORTED_RULE), v.pipe(v.string(), v.regex(/^-?\d{1,19}$/, IMPORTED_RULE))], IMPORTED_RULE),
     v.transform((value) => BigInt(value)),
     v.check(fitsTotal, IMPORTED_RULE),
   )
 
 export const AFTER_RULE = 'must be the "next" of the previous page'
 
-export const after = <Cursor extends v.GenericSchema>(cursor: Cursor) =>
-  described(v.optional(cursor), 'The `next` of the previous page.')
-
 export const next = () =>
   described(v.nullable(v.string()), 'Pass it as `after` to get the next page; null on the last page.')
 
-/** @param what the description, without a full stop */
-export const limit = (max: number, usual: number, what: string) => {
+export const limit = (max: number, usual: number) => {
   const message = `must be a whole number from 1 to ${max}`
   const limit = (digits: string) => (/^\d{1,9}$/.test(digits) && +digits >= 1 && +digits <= max ? +digits : null)
-  return described(v.optional(parsed(limit, message), `${usual}`), {
-    // The meaning, although a query string is text.
-    type: 'integer',
-    minimum: 1,
-    maximum: max,
-    default: undefined,
-    description: `${what}. Default: ${usual}.`,
-  })
+  return v.optional(parsed(limit, message), `${usual}`)
 }
 
+/** The note on a limit: its meaning, although a query string is text. @param what the description, without a full stop */
+export const limitNote = (max: number, usual: number, what: string) => ({
+  type: 'integer',
+  minimum: 1,
+  maximum: max,
+  default: undefined,
+  description: `${what}. Default: ${usual}.`,
+})
+
 export const consistency = () =>
-  described(
-    v.optional(v.picklist(['exact', 'rolled'], 'must be "exact" (the default) or "rolled"'), 'exact'),
-    '`exact`: total and pending, from one snapshot; while too much is pending, the answer is `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
-  )
+  v.optional(v.picklist(['exact', 'rolled'], 'must be "exact" (the default) or "rolled"'), 'exact')
 
 /** What an answer includes that is read for its request. */
 export const readConsistency = <const Words extends readonly string[]>(...words: Words) =>
@@ -122,32 +97,44 @@ export const answeredConsistency = <const Words extends readonly string[]>(...wo
   asOf: described(v.optional(instant), 'When the reading of a `kept` answer began.'),
 })
 
-export const prefix = () =>
-  described(
-    v.optional(v.string()),
-    'The beginning of the keys. Without a token, it must be one of the type’s `prefixes`. Default: all keys.',
-  )
+export const prefix = () => v.optional(v.string())
 
 export const counterQuery = () => ({ consistency: consistency() })
 export function keys(most: number) {
   const rule = `must be given 1 to ${most} times: ?key=a&key=b`
-  const list = v.pipe(v.array(v.string(), rule), v.minLength(1, rule), v.maxLength(most, rule))
-  return described(list, 'A key. Repeat the parameter for each key: `?key=a&key=b`.')
+  return v.pipe(v.array(v.string(), rule), v.minLength(1, rule), v.maxLength(most, rule))
 }
+
+export const KEYS_NOTE = 'A key. Repeat the parameter for each key: `?key=a&key=b`.'
+
 export const countersQuery = () => ({ key: keys(MAX_READ), consistency: consistency() })
 export const totalQuery = () => ({ prefix: prefix(), consistency: consistency() })
 
 const time = () => v.union([date(TIME_RULE), instant], TIME_RULE)
 
 export const historyQuery = () => ({
-  by: described(v.optional(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
-  from: described(
-    v.optional(time()),
-    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days, ${DEFAULT_POINTS.week} weeks or ${DEFAULT_POINTS.month} months.`,
-  ),
-  to: described(v.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
-  tz: described(
-    v.optional(v.string(), 'UTC'),
-    'The time zone in which days, weeks and months begin, such as `Europe/Berlin`.',
-  ),
+  by: v.optional(choice(HISTORY_UNITS), 'day'),
+  from: v.optional(time()),
+  to: v.optional(time()),
+  tz: v.optional(v.string(), 'UTC'),
+})
+
+const TIME = { anyOf: ['date', 'date-time'].map((format) => ({ type: 'string', format })) }
+
+/** What the document says of fields unless an operation has a note of its own. */
+export const usualNotes = (): Notes => ({
+  type: TYPE_DESCRIPTION,
+  key: 'The key, not percent-encoded.',
+  reset: 'Whether the reading may be below the count. If it is, the history is not changed.',
+  after: 'The `next` of the previous page.',
+  consistency:
+    '`exact`: total and pending, from one snapshot; while too much is pending, the answer is `rolled`. `rolled`: only the total of the last roll-up, which is cacheable.',
+  prefix: 'The beginning of the keys. Without a token, it must be one of the type’s `prefixes`. Default: all keys.',
+  by: 'The length of a period.',
+  from: {
+    ...TIME,
+    description: `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days, ${DEFAULT_POINTS.week} weeks or ${DEFAULT_POINTS.month} months.`,
+  },
+  to: { ...TIME, description: 'The end of the range, exclusive. By default, the current period is the last one.' },
+  tz: 'The time zone in which days, weeks and months begin, such as `Europe/Berlin`.',
 })

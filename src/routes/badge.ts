@@ -47,13 +47,15 @@ const badgeQuery = () => ({
   label: v.optional(textThat(LABEL_RULE, isBadgeText)),
   color: v.optional(parsed(parseColor, COLOR_RULE)),
   label_color: v.optional(parsed(parseColor, COLOR_RULE)),
-  period: described(
-    v.optional(fields.choice(PERIODS), 'all'),
-    'In UTC: today, or the last 7 or 30 days including today. `all`: all time.',
-  ),
+  period: v.optional(fields.choice(PERIODS), 'all'),
   compact: fields.trueOrFalse(),
-  style: described(v.optional(fields.choice(BADGE_STYLES)), 'Default: `flat`.'),
+  style: v.optional(fields.choice(BADGE_STYLES)),
 })
+
+const BADGE_NOTES = {
+  period: 'In UTC: today, or the last 7 or 30 days including today. `all`: all time.',
+  style: 'Default: `flat`.',
+}
 
 const totalQuery = () => ({ ...badgeQuery(), prefix: fields.prefix() })
 
@@ -92,6 +94,7 @@ export const svgTotalBadgeContract = () =>
   operation(route('get', '/badge/{type}.svg', 'anyone', { query: totalQuery }), 'Images', 'badgeTotalSvg', {
     summary: 'Get the badge of a total as SVG',
     description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
+    notes: BADGE_NOTES,
     ...svgAnswers('The badge.'),
   })
 
@@ -99,6 +102,7 @@ export const jsonTotalBadgeContract = () =>
   operation(route('get', '/badge/{type}.json', 'anyone', { query: totalQuery }), 'Images', 'badgeTotalJson', {
     summary: 'Get the badge of a total for shields.io',
     description: 'The same as JSON for the endpoint badge of shields.io.',
+    notes: BADGE_NOTES,
     ...jsonAnswers(),
   })
 
@@ -107,6 +111,7 @@ export const svgBadgeContract = () =>
     summary: 'Get a badge as SVG',
     description:
       'Viewing a badge does not count. Errors are badges too: they show a message and have the matching status.',
+    notes: BADGE_NOTES,
     ...svgAnswers('The badge.'),
   })
 
@@ -114,6 +119,7 @@ export const jsonBadgeContract = () =>
   operation(route('get', '/badge/{type}/{key}.json', 'anyone', { query: badgeQuery }), 'Images', 'badgeJson', {
     summary: 'Get a badge for shields.io',
     description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
+    notes: BADGE_NOTES,
     ...jsonAnswers(),
   })
 
@@ -177,6 +183,7 @@ export const countingBadgeContract = () =>
       'For README files and profiles. Counts one view and shows the count including it, or the count of the last roll-up if too many slots are pending. The type must have `counting_badge`. ' +
       'It is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. If the database is ' +
       'unavailable, it shows the last known count.',
+    notes: BADGE_NOTES,
     headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),
     answers: {
       200: countingAnswer('The badge. `X-Hit` says whether the view was counted.'),

@@ -13,7 +13,7 @@ import { endpoint, type Parts } from '../http/endpoint.ts'
 import type { AppEnv } from '../http/hono.ts'
 import { ADJUSTING, count, described, ok, operation, route, whole } from '../openapi/contract.ts'
 import * as fields from '../openapi/fields.ts'
-import { flag, parsed, textThat } from '../schemas.ts'
+import { flag, parsed, strictObject, textThat } from '../schemas.ts'
 import { counterOfKey, listedCounters } from '../service/named-counters.ts'
 import { invalidRequest, type ProblemCode, problemOf } from '../service/problem.ts'
 import { SEND_AGAIN, takeListedReadings } from '../service/take-listed-readings.ts'
@@ -39,12 +39,9 @@ export async function changed<Done>(
 
 const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
   body: fields.shortBody(1024, '{"count":0}', () => ({
-    count: described(fields.count, 'The new count.'),
-    as: described(
-      v.optional(v.literal('reading', 'must be "reading" if given')),
-      '`reading`: the count comes from another source. What exceeds the current count is counted now; a lower reading is refused.',
-    ),
-    reset: fields.reset(),
+    count: fields.count,
+    as: v.optional(v.literal('reading', 'must be "reading" if given')),
+    reset: flag,
   })),
   idempotency: 'set',
 })
@@ -54,6 +51,10 @@ export const setCountContract = () =>
     summary: 'Set a counter',
     description:
       'Sets the counter to any whole number. Pending counts stay in the history. A concurrent increment is either replaced too or added to the new value.',
+    notes: {
+      count: 'The new count.',
+      as: '`reading`: the count comes from another source. What exceeds the current count is counted now; a lower reading is refused.',
+    },
     answers: ok('Set, by this or an earlier request with the same idempotency key.', 'Setting', {
       type: v.string(),
       key: v.string(),
@@ -94,19 +95,13 @@ const move = (...problems: readonly ProblemCode[]) =>
     problems: ['no_such_counter', 'history_too_large', 'too_many_pending', ...ADJUSTING, ...problems],
   }) as const
 
-const also = () =>
-  described(
-    fields.trueOrFalse(),
-    '`true`: also change the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
-  )
+const ALSO_NOTE =
+  '`true`: also change the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.'
 
 const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
   query: () => ({
-    also: also(),
-    below: described(
-      v.optional(parsed((text) => (/^-?\d{1,19}$/.test(text) ? BigInt(text) : null), 'must be a whole number')),
-      { type: 'integer', description: 'Delete only if the count is below this number.' },
-    ),
+    also: fields.trueOrFalse(),
+    below: v.optional(parsed((text) => (/^-?\d{1,19}$/.test(text) ? BigInt(text) : null), 'must be a whole number')),
   }),
   idempotency: 'move',
 })
@@ -116,14 +111,16 @@ export const deleteCounterContract = () =>
     summary: 'Delete a counter',
     description:
       'Deletes the counter with its name, history and adjustments. Later hits for its key create a new counter.',
+    notes: {
+      also: ALSO_NOTE,
+      below: { type: 'integer', description: 'Delete only if the count is below this number.' },
+    },
     ...move('count_not_below'),
   })
 
 const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
-  query: () => ({ also: also() }),
-  body: fields.shortBody(4096, '{"to":"/new"}', () => ({
-    to: described(v.string(), 'The new key, which must not have a counter.'),
-  })),
+  query: () => ({ also: fields.trueOrFalse() }),
+  body: fields.shortBody(4096, '{"to":"/new"}', () => ({ to: v.string() })),
   idempotency: 'move',
 })
 
@@ -131,14 +128,13 @@ export const renameContract = () =>
   operation(rename, 'Changing', 'rename', {
     summary: 'Rename a counter',
     description: 'Moves count, history and adjustments to a new key. Later hits for the old key create a new counter.',
+    notes: { also: ALSO_NOTE, to: 'The new key, which must not have a counter.' },
     ...move('counter_exists', 'different_ranges'),
   })
 
 const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
-  query: () => ({ also: also() }),
-  body: fields.shortBody(4096, '{"into":"/other"}', () => ({
-    into: described(v.string(), 'The key of the other counter, which must exist.'),
-  })),
+  query: () => ({ also: fields.trueOrFalse() }),
+  body: fields.shortBody(4096, '{"into":"/other"}', () => ({ into: v.string() })),
   idempotency: 'move',
 })
 
@@ -147,6 +143,7 @@ export const mergeContract = () =>
     summary: 'Merge a counter into another',
     description:
       'Adds count, history and adjustments to another counter of the same type, and deletes this one. Later hits for its key create a new counter.',
+    notes: { also: ALSO_NOTE, into: 'The key of the other counter, which must exist.' },
     ...move('different_ranges'),
   })
 
@@ -192,10 +189,7 @@ const dayOrHour = v.pipe(
 const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
   body: fields.listBody('counters', () =>
-    fields.listEntry('ImportedCount', {
-      count: fields.importedCount(),
-      day: described(v.optional(dayOrHour), 'The day of the history to add to (UTC), or an hour of it.'),
-    }),
+    strictObject({ ...fields.named, count: fields.importedCount(), day: v.optional(dayOrHour) }),
   ),
   idempotency: 'import',
 })
@@ -204,6 +198,11 @@ export const addImportContract = () =>
   operation(addImport, 'Changing', 'import', {
     summary: 'Import counts',
     description: `Adds counts from another source to up to ${fields.MAX_LISTED} counters of one range (\`SHARDING.ranges\`): all of them or none.`,
+    notes: {
+      counters: { entry: 'ImportedCount' },
+      count: 'The number to add; beyond 2^53, as a string of digits.',
+      day: 'The day of the history to add to (UTC), or an hour of it.',
+    },
     answers: ok('Added, by this or an earlier request with the same idempotency key.', 'Imported', {
       imported: described(whole, 'The number of rows.'),
     }),
@@ -231,6 +230,7 @@ export const readingsContract = () =>
     description:
       `Sets up to ${fields.MAX_LISTED} counters, each separately, to counts from another source, such as the downloads of a release. ` +
       'Increases are counted now, in the current hour, day and month. Repeating a reading adds nothing.',
+    notes: { readings: { entry: 'CountReading' }, count: 'The count as the other source reports it.' },
     answers: ok('The readings were taken, except those in `refused`.', 'Readings', {
       taken: described(whole, 'The number of readings that were taken.'),
       added: described(whole, 'By how much they changed the counts.'),
@@ -256,11 +256,8 @@ const DAYS_RULE = `must be a list of up to ${MAX_REPAIRED_DAYS} days such as "20
 
 const repair = route('post', '/v1/counters/{type}/{key}/repair', 'manage', {
   body: fields.shortBody(4096, '{"dryRun":true}', () => ({
-    dryRun: described(flag, 'Only report what is wrong.'),
-    days: described(
-      v.optional(v.pipe(v.array(fields.date(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
-      'Days of the type to rebuild from its counters, as reported by verification.',
-    ),
+    dryRun: flag,
+    days: v.optional(v.pipe(v.array(fields.date(DAYS_RULE), DAYS_RULE), v.maxLength(MAX_REPAIRED_DAYS, DAYS_RULE)), []),
   })),
 })
 
@@ -269,6 +266,13 @@ export const repairContract = () =>
     summary: 'Repair a counter',
     description:
       'Corrects the sums that verification found wrong, in one transaction. The days and the count are not changed: the part of the count beyond days and adjustments becomes an adjustment.',
+    notes: {
+      dryRun: 'Only report what is wrong.',
+      days: {
+        items: { type: 'string', format: 'date' },
+        description: 'Days of the type to rebuild from its counters, as reported by verification.',
+      },
+    },
     answers: ok('The sums that were wrong. Without `dryRun`, they are now correct.', 'Repaired', {
       type: v.string(),
       key: v.string(),

@@ -26,12 +26,12 @@ const day = () => v.optional(fields.date(DATE_RULE, (day) => /^(19[7-9]|20|2100)
 
 const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({
-    period: described(v.optional(fields.choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
-    date: described(day(), 'Any day in the period. Default: today.'),
+    period: v.optional(fields.choice(TOP_PERIODS), 'all'),
+    date: day(),
     prefix: fields.prefix(),
-    from: described(day(), `Instead of a period: the first day of up to ${MAX_DAYS}.`),
-    to: described(day(), 'The end of these days, exclusive. Default: the end of this month.'),
-    limit: fields.limit(MAX_TOP, 10, 'Maximum number of counters'),
+    from: day(),
+    to: day(),
+    limit: fields.limit(MAX_TOP, 10),
   }),
 })
 
@@ -40,6 +40,13 @@ export const topCountersContract = () =>
     summary: 'Top counters',
     description:
       'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. A day, a month and all time are read from an index. Other rankings may be a minute old, and are refused above 200,000 counts, or 20,000 without a token.',
+    notes: {
+      period: 'The period to rank; `all` is all time.',
+      date: { format: 'date', description: 'Any day in the period. Default: today.' },
+      from: { format: 'date', description: `Instead of a period: the first day of up to ${MAX_DAYS}.` },
+      to: { format: 'date', description: 'The end of these days, exclusive. Default: the end of this month.' },
+      limit: fields.limitNote(MAX_TOP, 10, 'Maximum number of counters'),
+    },
     answers: ok('The counters, highest count first.', 'Top', {
       type: v.string(),
       period: described(v.picklist([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
@@ -106,6 +113,7 @@ export const compareCountersContract = () =>
   operation(compareRoute, 'Reading', 'compare', {
     summary: 'Compare counters by age',
     description: `Returns the daily counts of up to ${MAX_COMPARED} counters, each from the first day (UTC) on which it counted, so that releases can be compared at the same age. Up to ${MAX_AGE_DAYS} days each, as of the last roll-up.`,
+    notes: { key: fields.KEYS_NOTE },
     answers: withCsv(
       ok('The counters, in the order of the keys. As CSV, a column for each.', 'Comparison', {
         type: v.string(),
@@ -144,9 +152,9 @@ export const compare = publicReading<typeof compareCountersContract>(
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({
-    prefix: described(v.optional(v.string(), ''), 'The beginning of the keys.'),
-    after: fields.after(v.string()),
-    limit: fields.limit(MAX_PAGE, 20, 'Maximum number of counters on a page'),
+    prefix: v.optional(v.string(), ''),
+    after: v.optional(v.string()),
+    limit: fields.limit(MAX_PAGE, 20),
   }),
 })
 
@@ -155,6 +163,10 @@ export const searchKeysContract = () =>
     summary: 'Search counters',
     description:
       'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
+    notes: {
+      prefix: 'The beginning of the keys.',
+      limit: fields.limitNote(MAX_PAGE, 20, 'Maximum number of counters on a page'),
+    },
     answers: ok('A page of counters.', 'SearchPage', {
       counters: v.array(
         v.strictObject({ key: v.string(), count, consistency: fields.readConsistency('exact', 'rolled') }),
@@ -176,22 +188,15 @@ const MAX_LIMIT = 1_000
 const exportRoute = route('get', '/v1/export/{type}', 'read', {
   query: () => ({
     // The record id of the last counter, in hexadecimal.
-    after: fields.after(
+    after: v.optional(
       v.pipe(
         v.string(fields.AFTER_RULE),
         v.regex(/^[0-9a-f]{1,16}$/, fields.AFTER_RULE),
         v.transform((text) => BigInt(`0x${text}`)),
       ),
     ),
-    limit: fields.limit(
-      MAX_LIMIT,
-      MAX_LIMIT,
-      'Maximum number of rows on a page. With `by=day`, a page ends with the counter that reaches it',
-    ),
-    by: described(
-      v.optional(v.picklist(['total', 'day'], 'must be "total" (the default) or "day"'), 'total'),
-      'A row for each counter, or for each day of a counter.',
-    ),
+    limit: fields.limit(MAX_LIMIT, MAX_LIMIT),
+    by: v.optional(v.picklist(['total', 'day'], 'must be "total" (the default) or "day"'), 'total'),
   }),
 })
 
@@ -201,6 +206,14 @@ export const exportCountsContract = () =>
     description:
       'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +
       'Counts added during an export may or may not appear in later pages.',
+    notes: {
+      limit: fields.limitNote(
+        MAX_LIMIT,
+        MAX_LIMIT,
+        'Maximum number of rows on a page. With `by=day`, a page ends with the counter that reaches it',
+      ),
+      by: 'A row for each counter, or for each day of a counter.',
+    },
     answers: ok('A page of rows.', 'ExportPage', {
       rows: v.array(
         v.strictObject({

@@ -40,6 +40,7 @@ export const readManyContract = () =>
   operation(readMany, 'Reading', 'readMany', {
     summary: 'List counters',
     description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
+    notes: { key: fields.KEYS_NOTE },
     answers: { 200: { description: 'The counters.', schema: v.strictObject({ counters: v.array(reading()) }) } },
     problems: READING,
   })

@@ -10,39 +10,33 @@ import { HttpProblem, reportedXHit, xHitOf } from '../http/problem-response.ts'
 import { rememberedQueries } from '../http/url.ts'
 import { visitorOf } from '../http/visitor.ts'
 import { isolateOf } from '../isolate.ts'
-import { COUNTING, described, operation, route, TYPE_DESCRIPTION, userAgent } from '../openapi/contract.ts'
+import { COUNTING, operation, route, userAgent } from '../openapi/contract.ts'
 import * as fields from '../openapi/fields.ts'
 import { flag, strictObject } from '../schemas.ts'
 import { countVisit, type Visit } from '../service/count-visit.ts'
 import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 
-const AUTOMATED = 'Whether a program controls the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
-  type: described(v.string('must be the name of a counter type'), TYPE_DESCRIPTION),
-  key: described(
-    v.string('must be a key'),
-    'The key, percent-encoded. Encoded paths count under their decoded form: `/caf%C3%A9` under `/café`.',
-  ),
+  type: fields.named.type,
+  key: v.string('must be a key'),
   automated: v.pipe(
-    described(v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'), AUTOMATED),
+    v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
     v.transform((value) => value === '1'),
   ),
 })
 
 const visitor = () => userAgent(', nor are programs such as curl. A request without this header is counted.')
 
+const HIT_NOTES = {
+  key: 'The key, in the query percent-encoded. Encoded paths count under their decoded form: `/caf%C3%A9` under `/café`.',
+  automated: 'Whether a program controls the browser: `navigator.webdriver`.',
+}
+
 const postHit = route('post', '/hit', 'anyone', {
   query: hitQuery,
   body: {
-    schema: () =>
-      strictObject(
-        {
-          ...fields.named,
-          automated: described(flag, AUTOMATED),
-        },
-        'must be an object with type and key',
-      ),
+    schema: () => strictObject({ ...fields.named, automated: flag }, 'must be an object with type and key'),
     // Fits a type's name and a key of 512 bytes, escaped as \u00xx.
     maxBytes: 8 * 1024,
     // sendBeacon and requests that must not need a preflight send text/plain.
@@ -57,6 +51,7 @@ export const hitContract = () =>
     description:
       'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send type and key in the query, ' +
       'which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
+    notes: HIT_NOTES,
     headers: visitor(),
     either: true,
     answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.' } },
@@ -68,6 +63,7 @@ export const pixelContract = () =>
     summary: 'Count a view with an image',
     description:
       'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
+    notes: HIT_NOTES,
     headers: visitor(),
     answers: {
       200: {

@@ -8,7 +8,7 @@ import type { AppEnv, HonoApp } from '../http/hono.ts'
 import { answerTo, reported } from '../http/problem-response.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { decodeKey, pathType, rawPathKey, readQuery } from '../http/url.ts'
-import { type Answer, described, operation, route } from '../openapi/contract.ts'
+import { type Answer, operation, route } from '../openapi/contract.ts'
 import * as fields from '../openapi/fields.ts'
 import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
@@ -117,8 +117,10 @@ export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): R
 
 const chartQuery = () => {
   const periods = fields.choice(Object.keys(CHART_PERIODS) as ChartPeriod[])
-  return { period: described(v.optional(periods, '30d'), 'Days or months up to now, in UTC.') }
+  return { period: v.optional(periods, '30d') }
 }
+
+const CHART_NOTES = { period: 'Days or months up to now, in UTC.' }
 
 const totalChartQuery = () => ({ ...chartQuery(), prefix: fields.prefix() })
 
@@ -126,6 +128,7 @@ export const totalChartContract = () =>
   operation(route('get', '/chart/{type}.svg', 'anyone', { query: totalChartQuery }), 'Images', 'chartTotal', {
     summary: 'Get the chart of a total',
     description: 'All counters of a type, or those whose keys begin with a prefix, as of the last roll-up.',
+    notes: CHART_NOTES,
     ...svgAnswers('The chart.'),
   })
 
@@ -134,6 +137,7 @@ export const counterChartContract = () =>
     summary: 'Get a chart',
     description:
       'The counts by day or month as an SVG, light or dark as its reader prefers. It may be a minute old. Viewing it does not count. Errors are badges that show a message and have the matching status.',
+    notes: CHART_NOTES,
     ...svgAnswers('The chart.'),
   })
 

@@ -14,10 +14,7 @@ const ADVICE = 'Retry with the same Idempotency-Key to count it exactly once.'
 
 const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
   query: () => ({
-    return: described(
-      v.optional(v.literal('count', 'must be "count" if given')),
-      '`count`: return the new count too. For types that are not public, this needs the scope `manage`.',
-    ),
+    return: v.optional(v.literal('count', 'must be "count" if given')),
   }),
   body: { ...fields.shortBody(1024, '{"by":1}', () => ({ by: fields.by })), optional: true },
   idempotency: 'count',
@@ -28,6 +25,10 @@ export const incrementContract = () =>
   operation(incrementOne, 'Counting', 'increment', {
     summary: 'Add to a counter',
     description: 'Adds a whole number, which may be negative. An empty body adds 1.',
+    notes: {
+      return: '`count`: return the new count too. For types that are not public, this needs the scope `manage`.',
+      by: 'The number to add.',
+    },
     answers: {
       ...ok('Counted: committed to the database.', 'Added', {
         type: v.string(),
@@ -59,6 +60,7 @@ export const incrementManyContract = () =>
   operation(incrementMany, 'Counting', 'incrementMany', {
     summary: 'Add to many counters',
     description: `Adds up to ${fields.MAX_LISTED} increments, which may be of different types: all of them or none.`,
+    notes: { increments: { entry: 'Increment' }, by: 'The number to add.' },
     answers: {
       200: { description: 'Counted: committed to the database.', schema: accepted() },
       202: {

@@ -9,9 +9,7 @@ import { destinationOf } from '../visits/download.ts'
 import { changed } from './changes.ts'
 
 const setLatest = route('put', '/v1/latest/{type}/{key}', 'manage', {
-  body: fields.shortBody(4096, '{"file":"v1.2.0/app.tgz"}', () => ({
-    file: described(v.string(), 'The key of the file.'),
-  })),
+  body: fields.shortBody(4096, '{"file":"v1.2.0/app.tgz"}', () => ({ file: v.string() })),
 })
 
 export const setLatestContract = () =>
@@ -20,6 +18,7 @@ export const setLatestContract = () =>
     params: { key: described(v.string(), 'The name, which contains the word "latest", such as `app-latest.tgz`.') },
     description:
       '`/d/{type}/{key}` then redirects to the file, and counts the file. For up to 30 seconds, requests may still be redirected to the previous file. Safe to repeat.',
+    notes: { file: 'The key of the file.' },
     answers: ok('Named.', 'Latest', {
       type: v.string(),
       key: v.string(),

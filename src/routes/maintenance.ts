@@ -67,8 +67,8 @@ async function rollUpAlone(isolate: Isolate): Promise<RollUpSummary> {
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
-    after: fields.after(textThat(fields.AFTER_RULE, isPosition)),
-    limit: fields.limit(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
+    after: v.optional(textThat(fields.AFTER_RULE, isPosition)),
+    limit: fields.limit(MAX_VERIFIED, MAX_VERIFIED),
   }),
 })
 
@@ -76,6 +76,7 @@ export const verifyCountsContract = () =>
   operation(verifyCounts, 'Operating', 'verify', {
     summary: 'Verify',
     description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
+    notes: { limit: fields.limitNote(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check') },
     answers: ok('The number of counters checked on this page, and the mismatches.', 'Verification', {
       checked: whole,
       wrong: v.array(

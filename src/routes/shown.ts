@@ -5,7 +5,7 @@ import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
-import { count, described, operation, READING, route } from '../openapi/contract.ts'
+import { count, operation, READING, route } from '../openapi/contract.ts'
 import { InvalidInput } from '../schemas.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readSum } from '../service/read.ts'
@@ -17,10 +17,7 @@ const RULE = `must be given 1 to ${MAX_READ} times`
 // Types are no part of the path: lists of blockers name paths such as `/counters/pages?`.
 const whatIsShown = route('get', '/v1/shown', 'anyone', {
   query: () => ({
-    of: described(
-      v.pipe(v.array(v.string(), RULE), v.minLength(1, RULE), v.maxLength(MAX_READ, RULE)),
-      `\`TYPE KEY\`, or \`TYPE* PREFIX\` for a total, at most ${MAX_TOTALS} of them. Repeat the parameter for each.`,
-    ),
+    of: v.pipe(v.array(v.string(), RULE), v.minLength(1, RULE), v.maxLength(MAX_READ, RULE)),
   }),
 })
 
@@ -29,6 +26,9 @@ export const shownContract = () =>
     summary: 'Get the counts on a page',
     description:
       'For the script: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. An entry that is invalid, not public or beyond the limit of totals is null and does not affect the others.',
+    notes: {
+      of: `\`TYPE KEY\`, or \`TYPE* PREFIX\` for a total, at most ${MAX_TOTALS} of them. Repeat the parameter for each.`,
+    },
     revalidated: true,
     answers: { 200: { description: 'The counts.', schema: v.array(v.nullable(count)) } },
     problems: ['too_many_requests', ...READING],
