@@ -120,14 +120,16 @@ export const withCsv = <A extends Answer>(answers: { 200: A }) => ({ 200: { ...a
 
 export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
 
+// Each call below is marked as pure, so that the bundle does not keep what only contracts use.
+
 /** A count in a response, with all its digits even beyond 2^53. */
-export const count = /* @__PURE__ */ described(v.number(), { type: 'integer', format: 'int64' })
+export const count = /* @__PURE__ */ described(/* @__PURE__ */ v.number(), { type: 'integer', format: 'int64' })
 
 /** A point in time in a response. */
-export const instant = /* @__PURE__ */ v.pipe(v.string(), v.isoTimestamp())
+export const instant = /* @__PURE__ */ v.pipe(/* @__PURE__ */ v.string(), /* @__PURE__ */ v.isoTimestamp())
 
 /** A whole number in a response. */
-export const whole = /* @__PURE__ */ v.pipe(v.number(), v.safeInteger())
+export const whole = /* @__PURE__ */ v.pipe(/* @__PURE__ */ v.number(), /* @__PURE__ */ v.safeInteger())
 
 /** The `User-Agent` of requests that count visits. */
 export const userAgent = (whoElse: string) => ({
@@ -146,13 +148,12 @@ export type AnswerOf<O extends Operation> = {
 
 /** Problems of requests that read or write. */
 export const DATABASE: ProblemCode[] = ['database_unavailable', 'database_not_ready', 'too_few_ranges']
-export const READING: ProblemCode[] = [...DATABASE, 'overloaded']
-export const COUNTING: ProblemCode[] = [...DATABASE, 'count_out_of_range', 'overloaded', 'outcome_unknown']
+export const READING = /* @__PURE__ */ DATABASE.concat('overloaded')
+export const COUNTING = /* @__PURE__ */ DATABASE.concat('count_out_of_range', 'overloaded', 'outcome_unknown')
 /** Problems of requests that set counters or import counts. */
-export const ADJUSTING: ProblemCode[] = [
-  ...DATABASE,
+export const ADJUSTING = /* @__PURE__ */ DATABASE.concat(
   'count_out_of_range',
   'idempotency_key_reused',
   'overtaken',
   'outcome_unknown',
-]
+)

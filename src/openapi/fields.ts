@@ -119,7 +119,12 @@ export const historyQuery = () => ({
   tz: v.optional(v.string(), 'UTC'),
 })
 
-const TIME = { anyOf: ['date', 'date-time'].map((format) => ({ type: 'string', format })) }
+const TIME = {
+  anyOf: [
+    { type: 'string', format: 'date' },
+    { type: 'string', format: 'date-time' },
+  ],
+}
 
 /** What the document says of fields unless an operation has a note of its own. */
 export const usualNotes = (): Notes => ({

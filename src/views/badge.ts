@@ -123,7 +123,7 @@ const NAMED: Record<string, string> = Object.assign(Object.create(null), {
   inactive: '939393',
 })
 
-export const COLOR_NAMES = Object.keys(NAMED)
+export const COLOR_NAMES = /* @__PURE__ */ Object.keys(NAMED)
 
 export const COLOR_RULE = 'must be a color name such as "blue", or 3 or 6 hexadecimal digits'
 
