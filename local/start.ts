@@ -82,7 +82,7 @@ const service = runService({
     await demo?.stop()
     await stopCron?.(Promise.race([impatience, setTimeout(CRON_PATIENCE_MS)]))
     await worker?.stop()
-    await database?.stop()
+    await Promise.race([impatience, database?.stop()])
     unlock?.()
     if (database !== undefined) say('Stopped; nothing is left running.')
   },

@@ -1,4 +1,4 @@
-import { chmod, mkdir } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readJsonFile, writePrivately } from './processes/private-file.ts'
@@ -15,10 +15,8 @@ const WAIT_MS = 500
  * @returns releases the lock @throws {Error} if another start uses the directory, with how to run a second one
  */
 export async function lockStateDirectory(directory: string, url: string, command: string): Promise<() => void> {
-  await mkdir(directory, { recursive: true })
-  await chmod(directory, 0o700).catch((error: Error) => {
-    throw new Error(`${directory} must belong to the user who runs this (${error.message}).`)
-  })
+  // An existing folder stays as open as it is: what must be private in it is closed by itself.
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   const owner = join(directory, 'owner.json')
   const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: WAIT_MS })
   try {
@@ -33,10 +31,10 @@ export async function lockStateDirectory(directory: string, url: string, command
 }
 
 async function alreadyRunning(owner: string, command: string): Promise<string> {
-  const { pid, url } = (await readJsonFile<{ pid: number; url: string }>(owner))!
+  const record = await readJsonFile<{ pid: number; url: string }>(owner)
+  const which = record === null ? '' : `, as process ${record.pid}, at ${record.url}`
   return (
-    `It is running already, as process ${pid}, at ${url}.\n` +
-    `Stop it with Ctrl-C in its terminal, or with: kill ${pid}\n` +
+    `It is running already${which}.\nStop it with Ctrl-C in its terminal${record ? `, or with: kill ${record.pid}` : ''}\n` +
     `To run a second one, give it its own port and state directory: PORT=8797 STATE_DIR=.local-2 ${command}`
   )
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chown, mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { chown, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { asRoot, createData, lastLines, temporaryFolder } from '../../local/database/data-directory.ts'
@@ -121,7 +121,7 @@ export class Cluster {
     const directory = join(this.#options.directory, `mysql-${id}`)
     await mkdir(directory)
     const data = join(directory, 'data')
-    await createData(mysql, directory, data)
+    await rename(await createData(mysql, directory), data)
     const init = join(directory, 'init.sql')
     // Not in the binary log: a replica must have no transactions but those of its primary.
     await writeFile(

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,14 +7,12 @@ import { type DatabaseProgram, isExecutable } from './database-program.ts'
 
 const run = promisify(execFile)
 
-/**
- * Creates the data directory of a new, empty database server. It replaces nothing.
- *
- * @param directory its parent, for the data while it is unfinished: an interrupted attempt must not pass for data
- * @throws {Error} if the server's own program fails
- */
-export async function createData(program: DatabaseProgram, directory: string, data: string): Promise<void> {
-  const unfinished = join(directory, 'data.unfinished')
+/** The name of data that may have no settings yet: an interrupted attempt must not pass for data. */
+export const UNFINISHED = 'data.unfinished'
+
+/** Creates the data of a new, empty database server. @returns its folder @throws {Error} if the server's own program fails */
+export async function createData(program: DatabaseProgram, directory: string): Promise<string> {
+  const unfinished = join(directory, UNFINISHED)
   await rm(unfinished, { recursive: true, force: true })
   const user = userInfo().username
   // mariadb-install-db splits paths at spaces.
@@ -28,7 +26,7 @@ export async function createData(program: DatabaseProgram, directory: string, da
       const install = await mariadbInstaller(program.path)
       await symlink(directory, link)
       const root = ['--auth-root-authentication-method=socket', `--auth-root-socket-user=${user}`, '--skip-test-db']
-      const folders = [`--datadir=${join(link, 'data.unfinished')}`, await temporaryFolder(link)]
+      const folders = [`--datadir=${join(link, UNFINISHED)}`, await temporaryFolder(link)]
       await run(install, ['--no-defaults', ...folders, ...root, `--user=${user}`])
     }
   } catch (error) {
@@ -41,7 +39,7 @@ export async function createData(program: DatabaseProgram, directory: string, da
   } finally {
     await rm(links, { recursive: true })
   }
-  await rename(unfinished, data)
+  return unfinished
 }
 
 /**

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { statSync } from 'node:fs'
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
+import { existsSync, lstatSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import mysql from 'mysql2/promise'
 import { freePort, isFree } from '../processes/free-port.ts'
 import { readJsonFile, writePrivately } from '../processes/private-file.ts'
 import { endLeftover, ServerProcess } from '../processes/server-process.ts'
-import { asRoot, createData, isDiskFull, lastLines, makeRoom, temporaryFolder } from './data-directory.ts'
+import { asRoot, createData, isDiskFull, lastLines, makeRoom, temporaryFolder, UNFINISHED } from './data-directory.ts'
 import { type DatabaseProgram, findProgram, installProgram, isRecentEnough, NEEDED } from './database-program.ts'
 
 /** Stopping flushes memory to the disk. */
@@ -93,22 +93,23 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
   }
   const port = options.port ?? (earlier !== null && (await isFree(earlier.port)) ? earlier.port : await freePort())
   const settings = { product: program.product, password: earlier?.password ?? randomBytes(18).toString('hex'), port }
-  // First, because data without settings is refused.
+  const created = earlier === null ? await createData(program, directory) : null
   await writePrivately(join(directory, 'settings.json'), JSON.stringify(settings))
-  if (earlier === null) await createData(program, directory, data)
+  // Last: data without settings is refused, and so are settings without data.
+  if (created !== null) await rename(created, data)
   return launch(program, directory, data, settings, say)
 }
 
-/** `null`: there is no database yet. @throws {Error} if there is one whose settings cannot be read */
+/** `null`: there is no database yet. @throws {Error} if a part of one is missing */
 async function readSettings(directory: string, data: string): Promise<Settings | null> {
-  if (statSync(data, { throwIfNoEntry: false }) === undefined) return null
   const file = join(directory, 'settings.json')
+  // A link counts, even if its disk is not mounted.
+  const hasData = lstatSync(data, { throwIfNoEntry: false }) !== undefined
+  if (!hasData && existsSync(join(directory, UNFINISHED))) await rm(file, { force: true })
   const settings = await readJsonFile<Settings>(file)
-  if (settings === null)
-    throw new Error(
-      `${data} has a database, but ${file} is missing or damaged. Restore that file, or move ${directory} away to start with an empty database.`,
-    )
-  return settings
+  if (hasData === (settings !== null)) return settings
+  const lost = hasData ? file : data
+  throw new Error(`${lost} is missing or damaged. Restore it, or move ${directory} away for an empty database.`)
 }
 
 async function launch(

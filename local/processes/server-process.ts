@@ -69,6 +69,7 @@ export class ServerProcess {
         if (message.pid !== undefined) resolve(message.pid)
         else reject(new Error(`${command} cannot be run: ${message.error}`))
       })
+      runner.once('error', reject)
       runner.once('exit', (code) => reject(new Error(`${command} ended at once, with exit code ${code}`)))
     })
     // Before the record is written, to notice if the process ends in the meantime.

@@ -62,8 +62,9 @@ const service = runService({
     const within = (ms: number) => Promise.race([impatience, setTimeout(ms)])
     await front?.close(within(REQUESTS_MS))
     await stopCron?.(within(CRON_MS))
-    await worker?.stop()
-    await database?.stop()
+    // Either may be in the middle of a restart.
+    await Promise.race([impatience, worker?.stop()])
+    await Promise.race([impatience, database?.stop()])
     unlock?.()
     if (worker !== undefined) log('info', 'serve_stopped')
   },

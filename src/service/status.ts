@@ -41,7 +41,8 @@ export async function readHealth(isolate: Isolate, now: Date) {
 
 /** Reads the status, in six statements, or eight on Vitess. A number is `null` if it could not be read, or is not there yet. */
 export async function readStatus(isolate: Isolate, now: Date, requestId: string) {
-  const vitals = await readVitals(isolate, isolate.readDb, now)
+  // Not through a circuit breaker: slow reads of others are no outage.
+  const vitals = await readVitals(isolate, openConfigured(isolate, PART_DEADLINE_MS), now)
   const { slots, runs, ...others } = await readParts(isolate, vitals, requestId)
   const problems = [
     ...wrongSettings(isolate),
@@ -80,7 +81,6 @@ async function readParts(isolate: Isolate, { failure }: Vitals, requestId: strin
     log('warn', 'status_incomplete', { requestId, part, error: String(error) })
   if (failure !== undefined) logUnread('health', failure)
   const isDown = failure instanceof DatabaseFailure && ['unavailable', 'credentials'].includes(failure.kind)
-  // Not through the circuit breaker: slow parts are no outage.
   const db = openConfigured(isolate, PART_DEADLINE_MS)
   const attempt = async <Part>(part: string, read: (db: Database) => Promise<Part>) => {
     if (isDown) return null

@@ -5,7 +5,8 @@ import { counterListsSql, counterValues, HOUR_SQL, placeOf, readByCounter, sameC
 import { newVersion } from '../ids.ts'
 import { rowsByRange } from '../ranges.ts'
 
-const MAX_PRUNED = 1_000
+/** Names of a run. Their deletion locks the gaps where their slots would be, so it must be short. */
+const MAX_PRUNED = 100
 
 /** Longer than an isolate believes in a name, and than a batch is repeated. `+ 0`: the gaps of an index must not be locked. */
 const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
@@ -58,7 +59,7 @@ export async function pruneNames(db: Database): Promise<void> {
     `SELECT record_type, record_id FROM counters FORCE INDEX (gone) WHERE gone_hour < ${HOUR_SQL} - 1 LIMIT ${MAX_PRUNED}`,
   )
   for (const part of rowsByRange(rows.map(placeOf), db.ranges).values()) {
-    // Buckets route the statements to the shard: vtgate does not look into OR. The subquery locks gaps: writers waited 0.14 s at most.
+    // Buckets route the statements to the shard: vtgate does not look into OR.
     const buckets = bucketsSql(part.map(({ recordId }) => recordId))
     const where = `WHERE ${buckets} AND (${counterListsSql(part).join(' OR ')}) AND ${LONG_GONE}`
     await db.execute(`DELETE FROM counters ${where} AND count + 0 = 0 AND ${pendingSql('counters')} = 0`)
