@@ -58,8 +58,7 @@ export class WebCounter {
 
   /** Ends it with SIGKILL, and starts it again on the same data. */
   async killAndRestart(): Promise<void> {
-    process.kill(-this.#server.pid, 'SIGKILL')
-    await this.#server.ended
+    await this.#server.kill()
     this.#server = await launch(this.#directory, this.url)
   }
 

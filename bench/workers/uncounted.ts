@@ -26,8 +26,10 @@ export default {
   async fetch(request, env, ctx) {
     const { pathname } = new URL(request.url)
     if (pathname === '/bench/forget-waits') waits = waitedMs = 0
-    else if (pathname === '/bench/only-wait') waitMs = Math.round(waitedMs / waits)
-    else return worker.fetch(request, env, ctx)
+    else if (pathname === '/bench/only-wait') {
+      if (waits === 0) return new Response('No hit was counted.', { status: 409 })
+      waitMs = Math.round(waitedMs / waits)
+    } else return worker.fetch(request, env, ctx)
     return Response.json(waitMs)
   },
 } satisfies ExportedHandler<object>

@@ -40,7 +40,8 @@ const waitAsLong =
       [1, '/bench/only-wait'],
     ] as const) {
       await runWrk({ ...load, rampSeconds: 0, seconds }, AbortSignal.timeout(WAITS_MS))
-      await fetch(url + then)
+      const response = await fetch(url + then)
+      if (!response.ok) throw new Error(`${then}: ${await response.text()}`)
     }
   }
 

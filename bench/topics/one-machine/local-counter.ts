@@ -85,10 +85,6 @@ export class LocalCounter {
 
   /** Sends hits until one is counted. */
   async untilCounted(signal: AbortSignal): Promise<void> {
-    let hasEnded = false
-    void this.#server.ended.then(() => {
-      hasEnded = true
-    })
     for (const began = Date.now(); ; await setTimeout(POLL_MS)) {
       signal.throwIfAborted()
       const hit = await fetch(this.hit, { method: 'POST', headers: HEADERS }).then(
@@ -96,7 +92,7 @@ export class LocalCounter {
         () => null,
       )
       if (hit === 'counted') return
-      if (hasEnded || Date.now() - began > START_MS)
+      if (this.#server.hasEnded || Date.now() - began > START_MS)
         throw new Error(`Nothing is counted. ${await logTail(this.#directory)}`)
     }
   }
