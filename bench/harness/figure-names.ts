@@ -42,7 +42,7 @@ export const FIGURES = {
   laterKiB: { heading: 'KiB of it later', digits: 0 },
   dayMemoryKiB: { heading: 'KiB of memory', digits: 0 },
   told: { heading: 'acknowledged', digits: 0 },
-  lost: { heading: 'lost', digits: 0 },
+  lost: { heading: 'lost, at least', digits: 0 },
 } as const
 
 export type FigureName = keyof typeof FIGURES

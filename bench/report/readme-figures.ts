@@ -27,7 +27,7 @@ const LINES: {
     topic: 'idle',
     hasTable: true,
     say: (median, beyond) =>
-      `On a quiet site, each hit starts an isolate: ${beyond('cold: hit, known key, 10 ms away', 'start-up, empty Worker', 'startMs')} ms ` +
+      `A hit that starts an isolate takes ${beyond('cold: hit, known key, 10 ms away', 'start-up, empty Worker', 'startMs')} ms more than an empty Worker, ` +
       `and ${median('cold: hit, known key, 10 ms away', 'statements')} statements, with the database 10 ms away.`,
   },
   {

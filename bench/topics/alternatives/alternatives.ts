@@ -95,7 +95,7 @@ export function renderOthers(results: Results): string | null {
       '',
       ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`),
       'p99 ms',
-      'hits lost when killed',
+      'hits lost when killed, at least',
       'MiB of memory',
       'ms from kill to answer',
       'KiB for a day',
@@ -113,7 +113,7 @@ export const alternatives: Topic = {
     `All run on the same machine with ${CONNECTIONS} connections, and answer after the hit is stored, except web-counter, which stores it later. All but nginx and web-counter are ` +
     'routes of a Worker. It reaches Redis (`INCR`, `appendfsync` as named), like the database, through a Node.js process over HTTP. The Durable Object is in the same workerd; ' +
     'on Cloudflare, requests travel to the machine where it lives. One row is an upsert in MySQL. GoAccess reads nginx’s access log, which is unbuffered. web-counter, from PyPI, runs as its command starts it, without its limit of hits.\n\n' +
-    'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost are acknowledged hits. A power failure would also lose what only the ' +
+    'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost are acknowledged hits, at least as many as shown: up to 16 without an answer may be counted in their place. A power failure would also lose what only the ' +
     `kernel has: up to a second of Redis with \`everysec\`, and perhaps more of nginx’s log. Memory is that of workerd or the server, and of the store. A day of history: ${DAY}. ` +
     'Group commit keeps hours for 90 days, and days; one row and Redis keep a row or key for each key and day; nginx and web-counter keep each hit.',
   seconds: 1,

@@ -54,6 +54,7 @@ async function killAll(testbed: Testbed, running: Running, seconds: number): Pro
     figures: {
       told,
       counted,
+      // At least: a hit of each client may be counted without having been acknowledged.
       lost: Math.max(0, told - counted),
       restartMs,
       ...(memory !== null && { memoryMiB: memory }),

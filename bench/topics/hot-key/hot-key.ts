@@ -70,7 +70,7 @@ export const hotKey: Topic = {
     `${CONNECTIONS} connections count one key. The baseline is the same request to a Worker that reads and checks it, waits as long for one timer, and gives the same ` +
     'answer, but counts nothing. Requests/s depend on all programs, which share the CPUs; CPU time is the Worker’s alone.',
   missed:
-    'The database and its endpoint share the CPUs with the Worker, and the baseline needs neither ([notes](notes.md#hits)).',
+    'Requests/s: the database and its endpoint share the CPUs with the Worker, and the baseline needs neither. CPU time: see the [notes](notes.md#hits).',
   variants,
   seconds: 2,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],
