@@ -19,7 +19,7 @@ npm run bench -- --render            # measures nothing; renders this file from 
 \`\`\`
 
 - \`--help\` lists the topics. [results/](results) has the figures of every run. The text of this file is in the topics and \`report/\`.
-- Missing wrk and Redis are installed; nginx with GoAccess, and web-counter, are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
+- If missing, wrk and Redis are installed; nginx with GoAccess, and web-counter, are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
 - Nothing else should run. If you interrupt a run, the topics measured so far are kept.
 
 ## How it is measured
@@ -30,8 +30,8 @@ PlanetScale endpoint, a separate process. wrk, the load generator, runs on the s
 - Unless stated otherwise, each run has its own database, endpoint and workerd, is warmed up first, and has no latency added.
 - The variants take turns in every round, and ratios are taken within a round. The tables show the median, lowest and highest ratio. **Bold**: the median missed its target.
 - The benchmark fails if a request fails, or if the database holds fewer hits than were answered or more than were sent.
-- MySQL's log writer threads are on, as on PlanetScale ([why](notes.md#the-benchmark-itself)), but not on Vitess.
-- A run that loses more than ${QUIET_PERCENT} % of the processor time to other virtual machines is repeated, up to ${MAX_ATTEMPTS} runs in all. The run that lost least is used.
+- MySQL's log writer threads are on, as at PlanetScale ([why](notes.md#the-benchmark-itself)), but off with Vitess.
+- A run that loses more than ${QUIET_PERCENT}% of the processor time to other virtual machines is repeated, up to ${MAX_ATTEMPTS} runs in all. The run that lost least is used.
 `
 
 /** The answers that most readers look for. */
@@ -43,7 +43,7 @@ function summary(results: Results): string {
     ...(quiet === null
       ? ['**Is it fast?** On two cores, which everything shares:\n']
       : [
-          '**Is it fast?** Most sites are quiet, and nearly each request starts an isolate:\n',
+          '**Is it fast?** Most sites are quiet, and nearly every request starts an isolate:\n',
           quiet,
           'On two cores, which everything shares:\n',
         ]),
@@ -52,8 +52,8 @@ function summary(results: Results): string {
     `**What does it cost?** ${billOf(results) ?? ''} [Capacity and cost](../docs/scale.md) has more. [On one machine](../docs/one-machine.md), only the machine.\n`,
     ...(others === null
       ? []
-      : [`**What do others do?** With 64 connections ([how](#would-another-way-of-counting-be-better)):\n`, others]),
-    'Below, each question has its answer first. [notes.md](notes.md) says what was tried.\n',
+      : [`**How do others do?** With 64 connections ([how](#would-another-way-of-counting-be-better)):\n`, others]),
+    'Below, each question starts with its answer. [notes.md](notes.md) says what was tried.\n',
   ].join('\n')
 }
 
@@ -126,7 +126,7 @@ function environments(measured: Measured[]): string {
   })
   const lost = Math.max(0, ...measured.map(({ result }) => lostPercent(result) ?? 0))
   return (
-    `## Environments\n\nTopics had ${usual} rounds, or the number in parentheses. No topic lost more than ${lost.toFixed(1)} % of the processor time to other ` +
+    `## Environments\n\nTopics had ${usual} rounds, or the number in parentheses. No topic lost more than ${lost.toFixed(1)}% of the processor time to other ` +
     `virtual machines.\n\n${lines.join('')}`
   )
 }

@@ -111,11 +111,11 @@ export const alternatives: Topic = {
   title: 'Would another way of counting be better?',
   text:
     `All run on the same machine with ${CONNECTIONS} connections, and answer after the hit is stored, except web-counter, which stores it later. All but nginx and web-counter are ` +
-    'routes of a Worker. It reaches Redis (`INCR`, `appendfsync` as named), like the database, through a Node.js process over HTTP. The Durable Object is in the same workerd; ' +
-    'on Cloudflare, requests travel to the machine where it lives. One row is an upsert in MySQL. GoAccess reads nginx’s access log, which is unbuffered. web-counter, from PyPI, runs as its command starts it, without its limit of hits.\n\n' +
-    'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost are acknowledged hits, at least as many as shown: up to 16 without an answer may be counted in their place. A power failure would also lose what only the ' +
+    'routes of a Worker. The Worker reaches Redis (`INCR`, `appendfsync` as named), like the database, over HTTP through a Node.js process. The Durable Object is in the same workerd; ' +
+    'on Cloudflare, requests travel to the machine where it lives. “One row” is an upsert in MySQL. GoAccess reads nginx’s access log, which is unbuffered. web-counter, from PyPI, runs as its command starts it, but without its limit on hits.\n\n' +
+    'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost: acknowledged hits that are missing, at least: up to 16 that nobody was told of may be counted in their place. A power failure would also lose what only the ' +
     `kernel has: up to a second of Redis with \`everysec\`, and perhaps more of nginx’s log. Memory is that of workerd or the server, and of the store. A day of history: ${DAY}. ` +
-    'Group commit keeps hours for 90 days, and days; one row and Redis keep a row or key for each key and day; nginx and web-counter keep each hit.',
+    'Group commit keeps days, and hours for 90 days; one row and Redis keep a row or key for each key and day; nginx and web-counter keep each hit.',
   seconds: 1,
   variants,
   columns: [
@@ -139,7 +139,7 @@ export const alternatives: Topic = {
   charts: ({ runs }) => [
     barChart({
       name: 'alternatives',
-      alt: 'Requests per second by way of counting',
+      alt: 'Requests per second by counting method',
       points: pointsOf(ofLoad, runs, 'perSecond'),
       series: { field: 'keys', title: 'load' },
       category: 'candidate',
@@ -155,8 +155,8 @@ export const alternatives: Topic = {
     return [
       `For one busy key, group commit counts ${rounded(rate(PRODUCT))} hits/s. ${better}.`,
       'Use a Durable Object if you have no database, need not list or join counters, and no counter comes near 1,000 requests/s, the platform’s limit per object.',
-      'Use Redis if you already run it, and may count a hit twice after a lost response.',
-      `A million hits cost ${priceOf(runs, PRODUCT)} on Cloudflare’s paid plan (September 2026, without the included amounts). With a Durable Object: ${priceOf(runs, OBJECT)}.`,
+      'Use Redis if you already run it, and can accept a hit counted twice after a lost response.',
+      `On Cloudflare’s paid plan, a million hits cost ${priceOf(runs, PRODUCT)} (September 2026, without the included amounts). With a Durable Object: ${priceOf(runs, OBJECT)}.`,
     ]
   },
 }

@@ -8,7 +8,7 @@ const KEYS = 1_000
 /** Hits of each key in a day. They matter only where each leaves something. */
 const HITS_EACH = 100
 /** A day of history, in words. */
-export const DAY = `${KEYS.toLocaleString('en-US')} keys with ${HITS_EACH} hits each, in all hours`
+export const DAY = `${KEYS.toLocaleString('en-US')} keys with ${HITS_EACH} hits each, spread over 24 hours`
 export const HITS_OF_DAY = KEYS * HITS_EACH
 
 const DAYS = 30

@@ -63,7 +63,7 @@ export const direct: Topic = {
   charts: ({ runs }) => [
     barChart({
       name: 'direct',
-      alt: 'Increments of one counter per second, sent directly to the server',
+      alt: 'Increments per second of one counter, sent directly to the server',
       points: pointsOf(variants, runs, 'perSecond'),
       series: { field: 'kind', title: 'stored in' },
       category: 'place',

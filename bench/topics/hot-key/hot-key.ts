@@ -67,7 +67,7 @@ export const hotKey: Topic = {
   name: 'hot-key',
   title: 'How much does counting cost?',
   text:
-    `${CONNECTIONS} connections count one key. The baseline is the same request to a Worker that reads and checks it, waits as long for one timer, and gives the same ` +
+    `${CONNECTIONS} connections count one key. The baseline is the same request to a Worker that reads and checks it, waits equally long on one timer, and gives the same ` +
     'answer, but counts nothing. Requests/s depend on all programs, which share the CPUs; CPU time is the Worker’s alone.',
   missed:
     'Requests/s: the database and its endpoint share the CPUs with the Worker, and the baseline needs neither. CPU time: see the [notes](notes.md#hits).',
@@ -93,7 +93,7 @@ export const hotKey: Topic = {
   charts: ({ runs }) => [
     barChart({
       name: 'hot-key',
-      alt: 'Requests per second of each request, counted, and waiting as long',
+      alt: 'Requests per second, when counting and when only waiting as long',
       points: pointsOf(variants, runs, 'perSecond'),
       series: { field: 'way', title: '' },
       category: 'request',

@@ -27,7 +27,7 @@ export const rollUp: Topic = {
   text:
     `\`POST /v1/rollup\` may take ${number(maxStatements)} statements, and moves pages of ${number(pageSlots)} slots. The baseline is hand-written SQL in one transaction on the ` +
     'server: INSERT … SELECT … GROUP BY into the same tables, and an UPDATE of the slots. ' +
-    `Writers have ${WRITER_LOAD}. During their load, roll-ups run without a pause; in production, one runs each minute.`,
+    `Writers have ${WRITER_LOAD}. While they write, roll-ups run without a pause; in production, one runs each minute.`,
   missed:
     'The server alone takes longer than the target allows. Subtracting what was read costs more than setting slots to 0, which is not exact while others ' +
     'write. Writers wait for no row, but share the CPUs with the roll-up ([notes](notes.md#rolling-up)).',

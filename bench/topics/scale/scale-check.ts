@@ -208,7 +208,7 @@ export const scaleCheck: Topic = {
   title: 'Is the simulation right?',
   text:
     'Several isolates of workerd count on one MySQL server, each through its own endpoint with network latency. Hits arrive at a steady rate, and their keys follow Zipf’s law. ' +
-    'The simulation gets the same load, and the durations of statements that were measured under it.',
+    'The simulation gets the same load, and the statement durations measured under it.',
   seconds: 10,
   variants,
   columns: ['perSecond', 'statementsPer1000', 'pendingSlots'],
@@ -222,7 +222,7 @@ export const scaleCheck: Topic = {
       ),
     )
     return [
-      `In ${off.length} comparisons, the simulation is off by at most ${rounded(Math.max(...off) * 100)} % (median: ${rounded(median(off) * 100)} %).`,
+      `In ${off.length} comparisons, the simulation is off by at most ${rounded(Math.max(...off) * 100)}% (median: ${rounded(median(off) * 100)}%).`,
     ]
   },
 }

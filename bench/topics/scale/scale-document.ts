@@ -64,7 +64,7 @@ export function billOf(results: Results): string | null {
     const month = `${short((average * MONTH_S) / 1e6)} million hits`
     return [`${month}: ${dollars(dollarsOf(average, cpu))} and ${dollars(database.dollars)}`]
   })
-  return `A month of Cloudflare and PlanetScale, by a simulation. ${bills.join('; ')}.`
+  return `A month of Cloudflare and PlanetScale, in a simulation. ${bills.join('; ')}.`
 }
 
 function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): string {

@@ -26,7 +26,7 @@ export const scale: Topic = {
   name: 'scale',
   title: 'What reaches the database from the whole internet?',
   text:
-    'The product’s code runs unchanged on a virtual clock, with a model of the database made of `server-costs`. The Worker runs where its visitors are, in ' +
+    'The product’s code runs unchanged on a virtual clock, with a model of the database based on `server-costs`. The Worker runs where its visitors are, in ' +
     `${LOCATIONS} locations, 5 to 250 ms from the database, or is placed in one location 5 ms away. A location runs an isolate for every ` +
     `${PER_ISOLATE.toLocaleString('en-US')} hits a second, at least one. Isolates live for ${ISOLATE_SECONDS / 60} minutes on average. A commit takes ${COMMIT_MS} ms. A site with n hits a second has 1,000 × √n keys, which ` +
     'follow Zipf’s law. Each shard has one range. [Capacity and cost](../docs/scale.md) has the tables.',

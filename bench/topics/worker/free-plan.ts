@@ -96,7 +96,7 @@ const RUNS_OF_PLAN: Record<string, [about: string, prepare: Prepare]> = {
   'roll-up': [`${SLOTS} slots of ${SLOTS} counters`, rollUp],
   pruning: [`${OLD_SLOTS} slots, and old hours`, prune],
   'first page': ['with a row for each type', browser(PAGE)],
-  'refresh of it': ['as the script of the page requests it', browser(`${PAGE}?tz=${encodeURIComponent(ZONE)}`)],
+  'its refresh': ['as the page’s script requests it', browser(`${PAGE}?tz=${encodeURIComponent(ZONE)}`)],
   status: ['which a monitor requests', browser(STATUS)],
   'first page and status': ['at the same time', browser(PAGE, STATUS)],
   '30 days': ['page of a type, and its refresh', pageOf({})],
@@ -157,9 +157,9 @@ const variants = Object.entries(RUNS_OF_PLAN).map(
 /** The processor time of what the free plan runs. */
 export const freePlan: Topic = {
   name: 'free-plan',
-  title: 'Does what the free plan runs fit into its processor time?',
+  title: 'Does the work fit into the free plan’s CPU time?',
   text:
-    'The target is half of the 10 ms that a request or a cron run may take. The table has milliseconds of JavaScript, garbage collection and compiling, by V8’s profiler: the mean of ' +
+    'The target is half of the 10 ms that a request or a cron run may take. The table has milliseconds of JavaScript, garbage collection and compiling, from V8’s profiler: the mean of ' +
     `${RUNS} runs after ${WARM_UPS} others in the same isolate. The type has 160 counters, 20 years of days and months, and 90 days of hours, in ${ZONE}.`,
   missed:
     'Pages of long periods decode and draw many rows ([notes](notes.md#the-free-plans-processor-time)). On the free plan, choose shorter periods. Cloudflare’s machines ' +
