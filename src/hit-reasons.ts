@@ -6,7 +6,7 @@ export const HIT_REASONS = {
     advice: 'Count in another type, or remove readings from the type.',
   },
   origin: {
-    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin, or an image sends no origin.',
+    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin; or an image sends none.',
     advice:
       'Add the origin to SITES or to the type’s allowed_origins, and deploy. Images need referrerpolicy="origin".',
   },
