@@ -43,7 +43,7 @@ function summary(results: Results): string {
     ...(quiet === null
       ? ['**Is it fast?** On two cores, which everything shares:\n']
       : [
-          '**Is it fast?** Most sites are quiet, and nearly every request starts an isolate:\n',
+          '**Is it fast?** Most sites are quiet, and a request may have to start an isolate:\n',
           quiet,
           'On two cores, which everything shares:\n',
         ]),

@@ -21,12 +21,12 @@ const coldMs = (request: Request, distance: number) =>
     as: 'difference',
   }) as const
 
-/** What a site with few visitors gets: nearly every request is the first one of an isolate, and shares a statement with no other. */
+/** What a site with few visitors gets: a request may be the first one of an isolate, and shares a statement with no other. */
 export const idle: Topic = {
   name: 'idle',
   title: 'What does a quiet site pay?',
   text:
-    'Most sites are quiet: nearly every request starts an isolate. Cold: the time from the start of workerd to the first answer, minus an empty Worker’s. The “number on a page” comes from ' +
+    'On a quiet site, a request may have to start an isolate. Cold: the time from the start of workerd to the first answer, minus an empty Worker’s. The “number on a page” comes from ' +
     '`/v1/shown`. A statement takes a round trip to the database. Warm: one connection sends one hit after another for a known key. The baseline sends only the ' +
     'statement, from a Hono app without middleware.',
   variants: [

@@ -63,7 +63,7 @@ describeProducts('serve, with MYSQL_URL of', (product) => {
     const backups = await stateDirectory(atEnd)
     await countSome(served, '/dumped', 20)
     await owned.run(backups, command(DUMP[product]))
-    const dump = await owned.run(backups, 'zcat counter.sql.gz')
+    const dump = await owned.run(backups, 'cat counter.sql')
     const [, file = '', position = ''] = /_LOG_FILE='(.*?)', \w+_LOG_POS=(\d+)/.exec(dump) ?? []
 
     const copy = command('mysqlbinlog --read-from')
@@ -85,7 +85,7 @@ describeProducts('serve, with MYSQL_URL of', (product) => {
     await owned.server.stop()
 
     owned = await OwnedServer.start(product, atEnd)
-    await owned.run(backups, command('zcat counter.sql.gz | mysql'))
+    await owned.run(backups, command('mysql slotted_counter <'))
     const apply = command('mysqlbinlog --database')
     const applied = apply.replace('POSITION', position).replace('binlog.0000NN …', file)
     await owned.run(backups, product === 'mysql' ? applied : applied.replace('--skip-gtids ', ''))

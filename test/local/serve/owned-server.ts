@@ -96,7 +96,7 @@ export class OwnedServer {
   /** Runs a command in a folder, as root of this server or another one. */
   async run(folder: string, command: string, other?: string): Promise<string> {
     const env = await this.clientOf(folder, other)
-    return (await run('bash', ['-eo', 'pipefail', '-c', command], { cwd: folder, env })).stdout
+    return (await run('bash', ['-c', command], { cwd: folder, env })).stdout
   }
 }
 
