@@ -17,5 +17,7 @@ try {
   if (found.length > 0) program.error(`${found.length} ${found.length === 1 ? 'mistake' : 'mistakes'}`)
   console.log(`${file}: no mistakes.`)
 } catch (error) {
+  // Only a lack of wrangler is expected. The stack of anything else says where this program is wrong.
+  if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code !== 'MODULE_NOT_FOUND') throw error
   program.error((error as Error).message)
 }

@@ -42,34 +42,32 @@ export function readToml(text: string): TomlFile {
 
 /** Notes the line of each part of a file by its path. @param path of the node itself, or of what it is in */
 function noteLines(node: AST.TOMLNode, path: readonly string[], lines: Map<string, number>): void {
-  const note = (to: readonly string[]) => {
-    const id = to.join(SEPARATOR)
+  const note = (whole: readonly string[]) => {
     // An object that has it as a member has another prototype instead.
-    if (to.includes('__proto__')) throw new TomlSyntaxError('the name __proto__ is not allowed', node.loc.start.line)
-    // A table may be continued further down.
-    if (!lines.has(id)) lines.set(id, node.loc.start.line)
+    if (whole.includes('__proto__')) throw new TomlSyntaxError('the name __proto__ is not allowed', node.loc.start.line)
+    // The tables around it may have no line of their own, and a table may be continued further down.
+    for (const [i] of whole.entries()) {
+      const id = whole.slice(0, i + 1).join(SEPARATOR)
+      if (!lines.has(id)) lines.set(id, node.loc.start.line)
+    }
   }
   switch (node.type) {
     case 'TOMLTopLevelTable':
+    case 'TOMLInlineTable':
       for (const part of node.body) noteLines(part, path, lines)
       return
     case 'TOMLTable': {
       const table = node.resolvedKey.map(String)
-      // The tables around it may have no line of their own.
-      for (const [i] of table.entries()) note(table.slice(0, i + 1))
+      note(table)
       for (const part of node.body) noteLines(part, table, lines)
       return
     }
     case 'TOMLKeyValue': {
-      const keys = node.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))
-      const own = [...path, ...keys]
-      for (const [i] of keys.entries()) note(own.slice(0, path.length + i + 1))
+      const own = [...path, ...node.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))]
+      note(own)
       noteLines(node.value, own, lines)
       return
     }
-    case 'TOMLInlineTable':
-      for (const part of node.body) noteLines(part, path, lines)
-      return
     case 'TOMLArray':
       for (const [i, element] of node.elements.entries()) {
         lines.set([...path, String(i)].join(SEPARATOR), element.loc.start.line)

@@ -41,7 +41,7 @@ function mistakesOf(value: unknown, schema: Schema, root: Schema, path: readonly
   if (fitting.length === 0) {
     return [{ path, said: `must be of type ${[...new Set(forms.flatMap(({ type }) => type))].join(' or ')}` }]
   }
-  // Of several forms, the one that comes closest.
+  // Of several forms, the one that comes closest. ajv would name the mistakes in all of them: eight for a name in a route.
   return fitting.map((form) => mistakesIn(value, form, root, path)).sort((a, b) => a.length - b.length)[0]!
 }
 

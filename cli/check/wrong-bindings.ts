@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { Unstable_RawConfig } from 'wrangler'
 import { commandName, IN_PACKAGE } from '../command-name.ts'
 import type { Mistake } from './wrangler-schema.ts'
 
@@ -10,29 +11,13 @@ const QUEUES = ['BATCHES', 'DEAD_BATCHES']
 const SHIPPED = IN_PACKAGE ? 'node_modules/slotted-counter/dist/public' : 'dist/public'
 const SECRET_NAMES = ['DATABASE_URL', 'API_TOKEN', 'API_TOKENS']
 
-/** What a wrangler.toml names, as far as counting depends on it, in the form of wrangler's schema. */
-export interface BoundResources {
-  name?: string
-  main?: string
-  compatibility_date?: string
-  build?: { command?: string }
-  observability?: { enabled?: boolean; logs?: { enabled?: boolean; invocation_logs?: boolean } }
-  vars?: Record<string, unknown>
-  assets?: { directory?: string; binding?: string; run_worker_first?: boolean | string[] }
-  queues?: {
-    producers?: { binding: string; queue?: string }[]
-    consumers?: { queue: string; dead_letter_queue?: string }[]
-  }
-  ratelimits?: { name: string; namespace_id: string; simple: { limit: number } }[]
-}
-
 /**
  * Names what would stop counting, although every setting is right.
  *
  * @param file the wrangler.toml, beside which the folder of the files is
  * @param isMounted whether the Worker has bindings and files of its own
  */
-export function wrongBindings(file: string, resources: BoundResources, isMounted: boolean): Mistake[] {
+export function wrongBindings(file: string, resources: Unstable_RawConfig, isMounted: boolean): Mistake[] {
   const { vars = {}, queues: { producers = [], consumers = [] } = {}, ratelimits = [] } = resources
   const found: Mistake[] = []
   const wrong = (path: (string | number)[], said: string) => {
@@ -99,7 +84,7 @@ const oneOf = (names: readonly string[]) => `must be one of ${names.join(', ')}`
 function wrongAssets(
   file: string,
   base: string,
-  { directory = '', binding, run_worker_first: first = [] }: NonNullable<BoundResources['assets']>,
+  { directory = '', binding, run_worker_first: first = [] }: NonNullable<Unstable_RawConfig['assets']>,
   wrong: (path: string[], said: string) => void,
 ): void {
   if (binding !== 'ASSETS') wrong(['assets', 'binding'], 'must be "ASSETS"')

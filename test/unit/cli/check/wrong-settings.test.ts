@@ -262,6 +262,17 @@ queue = "dead"
     expect(check(text)).toEqual([expect.stringMatching(/: COUNTERS\.a\.record_type must/)])
   })
 
+  it('names once what environments inherit, unless it is wrong only there', () => {
+    const environments = '[env.a.vars]\nSITES = ""\n[env.b.vars]\nSITES = ""\nBASE_PATH = "/b"\n'
+    const text = `[observability]\nenabled = true\n${written(RIGHT).text}\n${environments}`
+    expect(check(text)).toEqual([
+      expect.stringMatching(/:1: observability\.logs\.invocation_logs must be false/),
+      expect.stringMatching(/: assets\.directory has no \/b\/slotted\.js/),
+      expect.stringMatching(/: assets\.run_worker_first lacks "\/b\/hit"/),
+    ])
+    expect(check(`${text}[env.b.observability]\nenabled = true\n`)).toHaveLength(4)
+  })
+
   it.each([
     ['[vars.COUNTERS.page view]', 1],
     ['a = 1\nb = [1,\n2', 3],
