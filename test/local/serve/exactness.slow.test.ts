@@ -35,27 +35,22 @@ it('serve counts as exactly as a Worker under faults, while workerd is killed', 
   const served = await Served.start(env, { folder })
   const random = seededRandom()
   const expected = new ExpectedCounts()
+  let isKilled = false
   const counting = (increments: number) => {
-    const enough = () => expected.increments >= increments
-    return load({
-      isolates: [served],
-      expected,
-      random,
-      clients: 32,
-      enough,
-      keyed: 0.3,
-      visits: 0.2,
-      pairs: 0.1,
-      pixels: 0.3,
-      hangUps: 0.02,
-    })
+    const enough = () => isKilled && expected.increments >= increments
+    const kinds = { keyed: 0.3, visits: 0.2, pairs: 0.1, pixels: 0.3, hangUps: 0.02 }
+    return load({ isolates: [served], expected, random, clients: 32, enough, ...kinds })
   }
   const first = counting(INCREMENTS / 2)
   await expect.poll(() => expected.increments).toBeGreaterThan(INCREMENTS / 4)
+  const { refused } = expected.number
   await served.signal(WORKERD, 'SIGKILL')
+  await served.script.printed(/The Worker ended unexpectedly/)
+  isKilled = true
   await first
+  expect(expected.number.refused).toBeGreaterThan(refused)
   await served.script.printed(/The Worker is running again/)
-  await counting(INCREMENTS)
+  await counting(expected.increments + INCREMENTS / 2)
   expect((await fetch(`${served.url}/v1/rollup`, { method: 'POST', headers: AUTHORIZED })).status).toBe(200)
   await served.signal(SERVER, 'SIGTERM')
   expect(await served.script.ended).toBe(0)
