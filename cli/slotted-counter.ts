@@ -8,7 +8,7 @@ const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> =
   dev: ['run the Worker of this folder with a real local database', () => import('../local/start.ts')],
   serve: ['run the Worker of this folder on this machine for good', () => import('../local/serve/serve.ts')],
   deploy: ['deploy the Worker of this folder, with secrets and tables', () => import('./deploy/deploy.ts')],
-  check: ['name every mistake in wrangler.toml, with its line', () => import('./check/check.ts')],
+  check: ['name mistakes in wrangler.toml, with their lines', () => import('./check/check.ts')],
   assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],
   token: ['create a named API token', () => import('./token/token.ts')],
   import: ['add counts from a file to the counters of a running Worker', () => import('./import/import.ts')],

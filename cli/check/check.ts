@@ -1,11 +1,11 @@
-// `npm run check:settings`: names every mistake in wrangler.toml.
+// `npm run check:settings`: names mistakes in wrangler.toml.
 import { program } from 'commander'
 import { commandName, IN_PACKAGE } from '../command-name.ts'
 import { wrongSettings } from './wrong-settings.ts'
 
 program
   .name(commandName(IN_PACKAGE ? 'check' : 'check:settings'))
-  .description('Reads wrangler.toml as the Worker would, and names every mistake with file and line.')
+  .description('Reads wrangler.toml as the Worker would, and names mistakes with file and line.')
   .argument('[file]', 'the file', 'wrangler.toml')
   .option('--mounted', 'the counter is mounted in a Worker with other variables and cron triggers')
   .parse()

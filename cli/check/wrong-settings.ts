@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Unstable_RawConfig } from 'wrangler'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig, SETTING_NAMES } from '../../src/config/config.ts'
+import { TYPE_SETTINGS } from '../../src/config/counter-types.ts'
 import type { Bindings } from '../../src/config/read-settings.ts'
 import { unknownAmong } from '../../src/config/similar-name.ts'
 import type { FieldError } from '../../src/schemas.ts'
@@ -48,6 +49,11 @@ function mistakesIn(file: string, { value }: TomlFile, isMounted: boolean): Mist
   return [...found, ...atTop, ...inEnvironments]
 }
 
+const unknownSetting = (name: string) =>
+  Object.hasOwn(TYPE_SETTINGS, name)
+    ? 'belongs below the [vars.COUNTERS.…] of a type'
+    : unknownAmong(SETTING_NAMES, name)
+
 function inDeployment(file: string, deployment: Unstable_RawConfig, isMounted: boolean): Mistake[] {
   const { vars = {}, triggers } = deployment
   // The types of a mounted counter are options in code.
@@ -56,7 +62,7 @@ function inDeployment(file: string, deployment: Unstable_RawConfig, isMounted: b
     return { path: ['vars', ...field.split('.')], said: `${field} ${message}` }
   }
   const others = Object.keys(vars).filter((name) => !SETTING_NAMES.includes(name))
-  const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: unknownAmong(SETTING_NAMES, field) }))
+  const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: unknownSetting(field) }))
   const bound = wrongBindings(file, deployment, isMounted)
   const crons = isMounted ? [] : [ROLL_UP_CRON, PRUNING_CRON].filter((cron) => !triggers?.crons?.includes(cron))
   const withoutTrigger = crons.map((cron) => {

@@ -86,7 +86,7 @@ Counts the pages of ${sites} with Slotted Counter. After \`npm install\`:
 
 \`\`\`sh
 npm run dev      # counts on this machine, with a real local database
-npm run check    # names every mistake in wrangler.toml, with its line
+npm run check    # names mistakes in wrangler.toml, with their lines
 npm run serve    # counts on this machine for good, behind your web server
 npm run deploy   # deploys to your Cloudflare account, with secrets and tables
 \`\`\`

@@ -140,6 +140,10 @@ describe('check', () => {
     const { text } = written({ ...RIGHT, COUNTER: {} })
     expect(check(text)).toEqual([expect.stringMatching(/: COUNTER is unknown: did you mean COUNTERS\?$/)])
     expect(check(text, true)).toEqual([])
+    const { text: withoutTable } = written({ ...RIGHT, redirect_to: 'https://files.test/' })
+    expect(check(withoutTable)).toEqual([
+      expect.stringContaining('redirect_to belongs below the [vars.COUNTERS.…] of a type'),
+    ])
   })
 
   it('names an unknown binding, unless it may be that of the application', () => {
