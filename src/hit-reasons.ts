@@ -1,6 +1,9 @@
 /** Why a visit does not count, by what follows `ignored; reason=` in `X-Hit`. Codes of problems follow it too. */
 export const HIT_REASONS = {
-  type: { cause: 'The type is not configured.', advice: 'Correct the name, or add the type to COUNTERS and deploy.' },
+  type: {
+    cause: 'The type is not configured.',
+    advice: 'Correct the name, or add the type to COUNTERS, and deploy or restart.',
+  },
   readings: {
     cause: 'The type accepts readings only.',
     advice: 'Count in another type, or remove readings from the type.',
@@ -8,7 +11,7 @@ export const HIT_REASONS = {
   origin: {
     cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin; or an image sends none.',
     advice:
-      'Add the origin to SITES or to the type’s allowed_origins, and deploy. Images need referrerpolicy="origin".',
+      'Add it to SITES or the type’s allowed_origins, and deploy or restart. Images need referrerpolicy="origin".',
   },
   own: {
     cause: 'The visit is your own.',

@@ -83,7 +83,10 @@ function whyNot(reason: HitReason, isMarked: boolean, origin: string | undefined
   if (reason !== 'own') return general
   return isMarked
     ? { cause: 'This browser is marked as the owner’s.', advice: 'Count it again in the dashboard.' }
-    : { cause: 'EXCLUDE.networks lists this network.', advice: 'Remove it there and deploy, or use another network.' }
+    : {
+        cause: 'EXCLUDE.networks lists this network.',
+        advice: 'Remove it there and deploy or restart, or use another network.',
+      }
 }
 
 function answer(xHit: string, type: CounterType, counted: CounterType): string {

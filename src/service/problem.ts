@@ -160,7 +160,7 @@ export function problemOf(error: unknown, advice?: string): Problem {
     return new Problem(code, `${REFUSALS[reason]}${first} Nothing was changed.`)
   }
   if (error instanceof ConfigurationError) {
-    const detail = 'The settings contain errors. Correct them, and deploy again.'
+    const detail = 'The settings contain errors. Correct them, and deploy or restart.'
     return new Problem('configuration_invalid', detail, { errors: error.problems, cause: error })
   }
   return new Problem('internal_error', LOGGED, { cause: error })

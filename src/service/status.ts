@@ -158,7 +158,7 @@ const OTHER_CHECKS = {
     if (types.length === 0) return null
     const ofTypes = types.map(({ name }) => `COUNTERS.${name}.allowed_origins`)
     const settings = config.sites.includes(EXAMPLE_ORIGIN) ? ['SITES'] : ofTypes
-    return `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Set the origin of your site, and deploy.`
+    return `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Set the origin of your site, and deploy or restart.`
   },
   too_few_ranges({ server, config }) {
     const shards = server?.shards ?? 1
@@ -210,10 +210,13 @@ function wrongSettings({ mistakes, config, lacksFiles }: Isolate) {
   const found = mistakes.map(({ field, message }) => {
     const of = [...config.stopped].find(([, wrong]) => wrong.some((mistake) => mistake.field === field))?.[0]
     const until = of === undefined ? 'this setting is ignored' : `${of} counts nothing; downloads are still redirected`
-    return { code: 'wrong_setting' as const, detail: `${field} ${message}. Until you correct it and deploy, ${until}.` }
+    return {
+      code: 'wrong_setting' as const,
+      detail: `${field} ${message}. Until you correct it and deploy or restart, ${until}.`,
+    }
   })
   const detail =
-    'ASSETS is not bound, so the script and the pages may lack their files. Restore [assets] in wrangler.toml, and deploy.'
+    'ASSETS is not bound, so the script and the pages may lack their files. Restore [assets] in wrangler.toml, and deploy or restart.'
   return lacksFiles ? [...found, { code: 'wrong_setting' as const, detail }] : found
 }
 
