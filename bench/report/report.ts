@@ -49,7 +49,7 @@ function summary(results: Results): string {
         ]),
     ...headlines(results).flatMap(({ line, hasTable }) => (hasTable ? [] : `- ${line}`)),
     '',
-    `**What does it cost?** ${billOf(results) ?? ''} [Capacity and cost](../docs/scale.md) has more. [On one machine](../docs/one-machine.md), only the machine.\n`,
+    `**What does it cost?** ${billOf(results) ?? ''} [Capacity and cost](../docs/scale.md) has more. [On one machine](../docs/one-machine.md), you pay only for the machine.\n`,
     ...(others === null
       ? []
       : [`**How do others do?** With 64 connections ([how](#would-another-way-of-counting-be-better)):\n`, others]),
