@@ -9,7 +9,7 @@ export const HIT_REASONS = {
     advice: 'Count in another type, or remove readings from the type.',
   },
   origin: {
-    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin; or an image sends none.',
+    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin; or an image request sends none.',
     advice:
       'Add it to SITES or the type’s allowed_origins, and deploy or restart. Images need referrerpolicy="origin".',
   },
