@@ -46,7 +46,7 @@ const LINES: {
     topic: 'latency',
     say: (median) =>
       `With 5 ms of network latency and 2 ms per commit: ${median('group commit without a body, 256 connections', 'perSecond')} hits/s. ` +
-      `One row per counter: ${median('one row, 256 connections', 'perSecond')}. The slotted counter pattern as published: ` +
+      `One row per counter: ${median('one row, 256 connections', 'perSecond')}. The pattern as PlanetScale published it: ` +
       `${median('published pattern, 256 connections', 'perSecond')}.`,
   },
   {

@@ -19,7 +19,7 @@ npm run bench -- --render            # measures nothing; renders this file from 
 \`\`\`
 
 - \`--help\` lists the topics. [results/](results) has the figures of every run. The text of this file is in the topics and \`report/\`.
-- If missing, wrk and Redis are installed; nginx with GoAccess, and web-counter, are compared if they are installed. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
+- Missing wrk and Redis are installed; nginx with GoAccess, and web-counter, are compared only if present. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
 - Nothing else should run. If you interrupt a run, the topics measured so far are kept.
 
 ## How it is measured
@@ -30,7 +30,7 @@ PlanetScale endpoint, a separate process. wrk, the load generator, runs on the s
 - Unless stated otherwise, each run has its own database, endpoint and workerd, is warmed up first, and has no latency added.
 - The variants take turns in every round, and ratios are taken within a round. The tables show the median, lowest and highest ratio. **Bold**: the median missed its target.
 - The benchmark fails if a request fails, or if the database holds fewer hits than were answered or more than were sent.
-- MySQL's log writer threads are on, as at PlanetScale ([why](notes.md#the-benchmark-itself)), but off with Vitess.
+- MySQL's log writer threads are on, as at PlanetScale ([why](notes.md#the-benchmark-itself)), but off in `vtgate`.
 - A run that loses more than ${QUIET_PERCENT}% of the processor time to other virtual machines is repeated, up to ${MAX_ATTEMPTS} runs in all. The run that lost least is used.
 `
 

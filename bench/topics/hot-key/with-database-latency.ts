@@ -85,7 +85,7 @@ export const latency: Topic = {
     const rate = (variant: string) => rounded(medianOf(runs, variant, 'perSecond'))
     const [few, many] = CONNECTIONS as [number, number]
     return [
-      `Commits to one row take turns: ${rate(oneRow(few))} hits/s. Group commit merges them: ${rate(groupCommit(few))} hits/s from ${few} connections and ` +
+      `Commits to one row take turns: ${rate(oneRow(few))} hits/s. Our group commit merges them: ${rate(groupCommit(few))} hits/s from ${few} connections and ` +
         `${rate(groupCommit(many))} from ${many.toLocaleString('en-US')}.`,
     ]
   },

@@ -13,7 +13,7 @@ export const serverCosts: Topic = {
   title: 'What do the product’s statements cost the database?',
   text:
     'The simulation needs the processor time of each statement and the bytes of a row ([server-costs.json](results/server-costs.json)). One client sends the product’s own statements; 16 send those of ' +
-    'one row. MySQL counts the processor time, without purge, flushing and replication.',
+    '“one row”. MySQL counts the processor time, without purge, flushing and replication.',
   variants: [],
   columns: [],
   comparisons: [],
