@@ -126,7 +126,7 @@ const TIME = {
   ],
 }
 
-/** What the document says of fields unless an operation has a note of its own. */
+/** What the document says of fields unless an operation has its own note. */
 export const usualNotes = (): Notes => ({
   type: TYPE_DESCRIPTION,
   key: 'The key, not percent-encoded.',

@@ -12,7 +12,7 @@ import { HITS_OF_DAY } from './history.ts'
 const POLL_MS = 2_000
 const MAX_POLLS = 15
 
-/** A server of its own that counts. There is no Worker. */
+/** A server that counts without a Worker. */
 interface OutsideServer {
   url: string
   /** The ids of its processes. */

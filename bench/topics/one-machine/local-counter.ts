@@ -23,7 +23,7 @@ const HEADERS = {
   'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Firefox/145.0',
 }
 
-/** The counter as one of the commands runs it, in a folder of its own, with a database of the testbed's server. */
+/** The counter as one of the commands runs it, in a separate folder, with a database on the testbed’s server. */
 export class LocalCounter {
   /** The address of a hit. */
   readonly hit: string

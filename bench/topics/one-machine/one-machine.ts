@@ -96,7 +96,7 @@ export const oneMachine: Topic = {
   name: 'one-machine',
   title: 'And on one machine?',
   text:
-    `\`slotted-counter serve\` runs beside a database of its own server. ${CONNECTIONS} connections count one key with \`POST /hit?…\`. CPU time and memory are those of all its processes ` +
+    `\`slotted-counter serve\` runs beside its database server. ${CONNECTIONS} connections count one key with \`POST /hit?…\`. CPU time and memory are those of all its processes ` +
     'without the database. Killed: from `kill -9` to the next hit that is counted, without the wait of systemd.',
   missed: 'Node.js receives each hit before workerd does, and knows the visitor’s address ([notes](notes.md#hits)).',
   seconds: 30,

@@ -37,7 +37,7 @@ it('builds only what has changed', { timeout: 300_000 }, async () => {
   await truncate(script, 1_000)
   expect(await isBuilt()).toBe(true)
   await truncate(join(folder, 'data/worker/build.json'), 10)
-  // It may read whatever it wants.
+  // Nobody knows what it reads.
   expect(await isBuilt({ build: { command: 'true' } })).toBe(true)
   expect(await isBuilt({ build: { command: 'true' } })).toBe(true)
 })

@@ -40,7 +40,7 @@ describe('serve, on a server of MYSQL_URL', { timeout: 300_000 }, () => {
     expect((await fetch(`${served.url}/v1/status`, { headers: { Authorization: 'Bearer local' } })).status).toBe(401)
   })
 
-  it('warns of a web server without headers when a browser comes, and not of its own requests', async () => {
+  it('warns of missing proxy headers only when a browser sends the request', async () => {
     const warnings = () => served.log.filter(({ event }) => event === 'proxy_headers').map(({ message }) => message)
     expect(warnings()).toEqual([])
     await fetch(`${served.url}/healthz`, { headers: { 'Accept-Language': 'de' } })
