@@ -30,7 +30,7 @@ PlanetScale endpoint, a separate process. wrk, the load generator, runs on the s
 - Unless stated otherwise, each run has its own database, endpoint and workerd, is warmed up first, and has no latency added.
 - The variants take turns in every round, and ratios are taken within a round. The tables show the median, lowest and highest ratio. **Bold**: the median missed its target.
 - The benchmark fails if a request fails, or if the database holds fewer hits than were answered or more than were sent.
-- MySQL's log writer threads are on, as at PlanetScale ([why](notes.md#the-benchmark-itself)), but off in `vtgate`.
+- MySQL's log writer threads are on, as at PlanetScale ([why](notes.md#the-benchmark-itself)), but off in \`vtgate\`.
 - A run that loses more than ${QUIET_PERCENT}% of the processor time to other virtual machines is repeated, up to ${MAX_ATTEMPTS} runs in all. The run that lost least is used.
 `
 
