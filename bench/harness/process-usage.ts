@@ -12,6 +12,12 @@ export async function cpuMicros(pid: number): Promise<number | null> {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS
 }
 
+/** The ids of the children of a process; none where there is no /proc. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return children.trim().split(' ').filter(Boolean).map(Number)
+}
+
 /** The memory of processes in MiB: what they share is divided among them. `null` where there is no /proc. */
 export async function memoryMiB(pids: readonly number[]): Promise<number | null> {
   let kibibytes = 0

@@ -1,26 +1,25 @@
 import { execFile } from 'node:child_process'
-import { open, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { freePort } from '../../local/processes/free-port.ts'
-import { ServerProcess } from '../../local/processes/server-process.ts'
-import { untilAnswered } from './nginx.ts'
+import { KillableProcess } from './killable-process.ts'
+import { launchServer } from './launch-server.ts'
 
-const STOP_MS = 5_000
 const DATABASE = 'counter.db'
 
 /** A private web-counter (PyPI), started as its own command starts it, without its limit of 60 hits a minute from one address. */
 export class WebCounter {
   /** Where it counts hits. */
   readonly url: string
+  readonly process: KillableProcess
   readonly #directory: string
-  #server: ServerProcess
 
-  private constructor(url: string, directory: string, server: ServerProcess) {
+  private constructor(url: string, directory: string, process: KillableProcess) {
     this.url = url
     this.#directory = directory
-    this.#server = server
+    this.process = process
   }
 
   /**
@@ -28,12 +27,26 @@ export class WebCounter {
    * @throws {Error} if it does not start
    */
   static async start(directory: string): Promise<WebCounter> {
-    const url = `http://127.0.0.1:${await freePort()}/api/visit`
-    return new WebCounter(url, directory, await launch(directory, url))
-  }
-
-  async pids(): Promise<number[]> {
-    return [this.#server.pid]
+    const { stdout } = await promisify(execFile)('sh', ['-c', 'command -v web-counter'])
+    const python = /^#!(\S+)/.exec(await readFile(stdout.trim(), 'utf8'))![1]!
+    const port = String(await freePort())
+    const url = `http://127.0.0.1:${port}/api/visit`
+    const launch = () =>
+      launchServer({
+        name: 'web-counter',
+        command: python,
+        args: ['-m', 'uvicorn', 'web_counter.main:app', '--host', '127.0.0.1', '--port', port, '--log-level', 'info'],
+        directory,
+        marker: port,
+        env: {
+          ...process.env,
+          COUNTER_SALT: 'bench',
+          COUNTER_DB_PATH: join(directory, DATABASE),
+          COUNTER_RATE_LIMIT: '1000000000',
+        },
+        isReady: () => fetch(new URL('/api/health', url)).then(() => true),
+      })
+    return new WebCounter(url, directory, new KillableProcess(launch, await launch()))
   }
 
   /** The hits in its database. */
@@ -55,39 +68,4 @@ export class WebCounter {
       database.close()
     }
   }
-
-  /** Ends it with SIGKILL, and starts it again on the same data. */
-  async killAndRestart(): Promise<void> {
-    await this.#server.kill()
-    this.#server = await launch(this.#directory, this.url)
-  }
-
-  stop(): Promise<void> {
-    return this.#server.stop()
-  }
-}
-
-async function launch(directory: string, url: string): Promise<ServerProcess> {
-  const { stdout } = await promisify(execFile)('sh', ['-c', 'command -v web-counter'])
-  const python = /^#!(\S+)/.exec(await readFile(stdout.trim(), 'utf8'))![1]!
-  const { port } = new URL(url)
-  const log = await open(join(directory, 'web-counter.log'), 'a')
-  const server = await ServerProcess.start({
-    name: 'web-counter',
-    command: python,
-    args: ['-m', 'uvicorn', 'web_counter.main:app', '--host', '127.0.0.1', '--port', port, '--log-level', 'info'],
-    records: directory,
-    marker: port,
-    output: log.fd,
-    graceMs: STOP_MS,
-    env: {
-      ...process.env,
-      COUNTER_SALT: 'bench',
-      COUNTER_DB_PATH: join(directory, DATABASE),
-      COUNTER_RATE_LIMIT: '1000000000',
-    },
-  })
-  await log.close()
-  await untilAnswered(new URL('/api/health', url), server, 'web-counter')
-  return server
 }

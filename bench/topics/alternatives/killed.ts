@@ -73,26 +73,19 @@ export const killedVariant = (candidate: Candidate): Variant => ({
     const own = redis === undefined && durableObjects === undefined ? await KillableDatabase.start(testbed) : null
     const options = { worker, ...(redis && { redis }), ...(durableObjects && { durableObjects }) }
     try {
-      return await withDeployment(testbed, { ...options, server: own?.server ?? testbed.server() }, (deployment) =>
-        killAll(
-          testbed,
-          {
-            url: deployment.url + path,
-            method: 'POST',
-            body: BODY,
-            headers: HEADERS,
-            pids: async () => [
-              deployment.pid,
-              ...(own === null ? [] : [await own.pid()]),
-              ...(deployment.redis === null ? [] : [deployment.redis.pid]),
-            ],
-            killAndRestart: () =>
-              Promise.all([deployment.killAndRestart(), own?.killAndRestart(), deployment.redis?.killAndRestart()]),
-            count: () => deployment.settle(() => candidate.count(deployment, 1)),
-          },
-          seconds,
-        ),
-      )
+      return await withDeployment(testbed, { ...options, server: own?.server ?? testbed.server() }, (deployment) => {
+        const store = own?.process ?? deployment.redis?.process
+        const running: Running = {
+          url: deployment.url + path,
+          method: 'POST',
+          body: BODY,
+          headers: HEADERS,
+          pids: async () => [deployment.pid, ...((await store?.pids()) ?? [])],
+          killAndRestart: () => Promise.all([deployment.killAndRestart(), store?.killAndRestart()]),
+          count: () => deployment.settle(() => candidate.count(deployment, 1)),
+        }
+        return killAll(testbed, running, seconds)
+      })
     } finally {
       await own?.stop()
     }
@@ -106,12 +99,15 @@ export const outsideKilled = (outside: Outside): Variant => ({
   measure: (testbed, _, seconds) =>
     withOutside(testbed, outside, (server) => {
       const { method, body } = outside
-      const clients = { url: urlOf(outside, server), method, body, headers: HEADERS }
-      const count = async () => (await server.hits()).hits
-      return killAll(
-        testbed,
-        { ...clients, pids: () => server.pids(), killAndRestart: () => server.killAndRestart(), count },
-        seconds,
-      )
+      const running: Running = {
+        url: urlOf(outside, server),
+        method,
+        body,
+        headers: HEADERS,
+        pids: () => server.process.pids(),
+        killAndRestart: () => server.process.killAndRestart(),
+        count: async () => (await server.hits()).hits,
+      }
+      return killAll(testbed, running, seconds)
     }),
 })

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import type { KillableProcess } from '../../harness/killable-process.ts'
 import { Nginx } from '../../harness/nginx.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
 import type { Variant } from '../../harness/variant.ts'
@@ -15,15 +16,11 @@ const MAX_POLLS = 15
 /** A server that counts without a Worker. */
 interface OutsideServer {
   url: string
-  /** The ids of its processes. */
-  pids(): Promise<number[]>
+  process: KillableProcess
   /** The hits that it counted, and how long it took to read them. */
   hits(): Promise<{ hits: number; milliseconds: number }>
   /** Bytes of what it keeps of them. */
   historyBytes(): Promise<number>
-  /** Ends all of its processes with SIGKILL, and starts it again on the same data. */
-  killAndRestart(): Promise<void>
-  stop(): Promise<void>
 }
 
 export interface Outside {
@@ -63,7 +60,7 @@ export async function withOutside<T>(
   try {
     return await work(server)
   } finally {
-    await server.stop()
+    await server.process.stop()
   }
 }
 

@@ -5,7 +5,7 @@ import { freePort } from '../../../local/processes/free-port.ts'
 import { ServerProcess } from '../../../local/processes/server-process.ts'
 import { PROJECT } from '../../../local/project-root.ts'
 import { logTail } from '../../../local/worker/workerd.ts'
-import { cpuMicros, memoryMiB } from '../../harness/process-usage.ts'
+import { childrenOf, cpuMicros, memoryMiB } from '../../harness/process-usage.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
 
 const START_MS = 120_000
@@ -105,8 +105,7 @@ export class LocalCounter {
       const args = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
       if (args === null) continue
       found.push({ pid, args })
-      const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
-      open.push(...children.trim().split(' ').filter(Boolean).map(Number))
+      open.push(...(await childrenOf(pid)))
     }
     return found
   }
