@@ -73,16 +73,13 @@ function makeIsolate(settings: Settings) {
   const writing = behindBreakers(database)
   // Other breakers: a slow reading is no outage.
   const reading = behindBreakers(database)
-  const db = withRetries(writing.everywhere)
   const types = [...config.types.values()]
   const also = new Map(types.flatMap((type) => (type.also.length === 0 ? [] : [[type.recordType, type.also]])))
   const rules = new Map(types.map((type) => [type.recordType, type]))
   return {
     ...settings,
-    /** For everything that writes, and what it reads first. */
-    db,
     readDb: withRetries(reading.everywhere),
-    /** Those of what writes. */
+    /** Those of hits and increments: of what they write, and of what they read first. */
     breakers: writing.breakers,
     keys: new Keys(writing.dbs, { rules, also, hasQueue: batches !== null, deadlineMs }),
     counting: new CommitByRange(writing.dbs, {
@@ -99,7 +96,7 @@ function makeIsolate(settings: Settings) {
     /** For changes of counters, which retry by themselves. */
     changeDb: withRetries(openConfigured(settings, CHANGE_DEADLINE_MS)),
     addresses: new AddressCache(),
-    visitors: new Visitors(new Salts(db, config.longestWindow)),
+    visitors: new Visitors(new Salts(withRetries(writing.everywhere), config.longestWindow)),
     bots: new Bots(),
     /** The latest one of each type, by its name, for owners who wonder why nothing is counted. */
     ignoredHits: new Map<string, { reason: HitReason; origin: string | null }>(),

@@ -65,12 +65,17 @@ export class CircuitBreaker {
   #openUntil = 0
   #trial = false
 
+  /** Whether any statement fails at once: no trial is due. */
+  refuses(now: number): boolean {
+    // A longer wait means that the clock was set back.
+    const wait = this.#openUntil - now
+    return this.open && wait > 0 && wait <= MAX_OPEN_MS
+  }
+
   /** Whether a statement may be sent. While the breaker is open: one trial, until its outcome is known or `MAX_OPEN_MS` have passed. */
   admit(now: number): boolean {
     if (!this.open) return true
-    // A longer wait means that the clock was set back.
-    const wait = this.#openUntil - now
-    if (wait > 0 && wait <= MAX_OPEN_MS) return false
+    if (this.refuses(now)) return false
     this.#openUntil = now + MAX_OPEN_MS
     this.#trial = true
     return true

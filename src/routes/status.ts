@@ -19,7 +19,7 @@ export const readHealthContract = () =>
   operation(healthRoute, 'Operating', 'health', {
     summary: 'Check the health',
     description:
-      'For monitors: whether a hit would be counted. It checks that all tables exist in this version, that roll-ups succeed, and that the last write of this isolate did. It needs no token and reveals nothing else.',
+      'For monitors: whether a hit would be counted. It checks that all tables exist in this version, that roll-ups succeed, that the last write of this isolate did, and that no circuit breaker holds hits back. It needs no token and reveals nothing else.',
     answers: {
       200: {
         description: 'Hits are counted and rolled up.',

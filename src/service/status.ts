@@ -5,6 +5,7 @@ import { MAX_COUNTED, mostSlotsPerRun, readBacklog } from '../counters/rollup/ro
 import type { Database } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { NOT_STRICT, readServerIdentity, readTables } from '../database/migrations.ts'
+import { withRetries } from '../database/retry-and-breaker.ts'
 import { VERSION } from '../generated.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
@@ -35,14 +36,13 @@ export type Status = Awaited<ReturnType<typeof readStatus>>
 
 /** Reads, in two statements, whether a hit would be counted and rolled up. `problems` say why not. */
 export async function readHealth(isolate: Isolate, now: Date) {
-  const vitals = await readVitals(isolate, isolate.db, now)
+  const vitals = await readVitals(isolate, now)
   return { problems: findProblems(HEALTH_CHECKS, vitals), failure: vitals.failure }
 }
 
 /** Reads the status, in six statements, or eight on Vitess. A number is `null` if it could not be read, or is not there yet. */
 export async function readStatus(isolate: Isolate, now: Date, requestId: string) {
-  // Not through a circuit breaker: slow reads of others are no outage.
-  const vitals = await readVitals(isolate, openConfigured(isolate, PART_DEADLINE_MS), now)
+  const vitals = await readVitals(isolate, now)
   const { slots, runs, ...others } = await readParts(isolate, vitals, requestId)
   const problems = [
     ...wrongSettings(isolate),
@@ -66,12 +66,14 @@ export async function readStatus(isolate: Isolate, now: Date, requestId: string)
 }
 
 /** Reads what health depends on. `failure`: why something is `undefined`. `rollUp` is `null` before the first one. */
-async function readVitals({ breakers, config }: Isolate, db: Database, now: Date) {
+async function readVitals(isolate: Isolate, now: Date) {
+  // Not through a circuit breaker: slow reads are no outage, and the one for hits may be closed already.
+  const db = withRetries(openConfigured(isolate, PART_DEADLINE_MS))
   const [states, made] = await Promise.allSettled([readRollUpState(db), readTables(db)])
   const rollUp = states.status === 'fulfilled' ? states.value : undefined
   const tables = made.status === 'fulfilled' ? made.value : undefined
   const failure: unknown = [states, made].find((part) => part.status === 'rejected')?.reason
-  return { rollUp, tables, failure, breakers, config, now }
+  return { rollUp, tables, failure, breakers: isolate.breakers, config: isolate.config, now }
 }
 
 /** Reads the rest, unless the database is unavailable. A part that could not be read is `null`, and named. */
@@ -125,6 +127,10 @@ const HEALTH_CHECKS = {
     breakers.some(({ writeFailed }) => writeFailed)
       ? 'The last write of this isolate failed. Either the database refuses writes (is its disk full?), or it could not be reached. The next successful write, such as a counted hit, clears this problem.'
       : null,
+  breaker_open: ({ breakers, now }) =>
+    breakers.some((breaker) => breaker.refuses(now.getTime()))
+      ? 'Statements keep failing in this isolate, so most are refused without being sent. One is tried every few seconds.'
+      : null,
   rollup_failed: ({ rollUp }) =>
     rollUp?.stoppedBy === 'failure'
       ? 'The last roll-up failed. The next one starts within a minute. Look for scheduled_failed in the log.'
@@ -149,10 +155,6 @@ function isNew({ rollUp, tables, now }: Vitals): boolean {
 const OTHER_CHECKS = {
   status_incomplete: ({ unread }) =>
     unread.length > 0 ? `These parts could not be read: ${unread.join(', ')}. The log has the errors.` : null,
-  breaker_open: ({ breakers }) =>
-    breakers.some(({ open }) => open)
-      ? 'Statements keep failing in this isolate, so most are refused without being sent. One is tried every few seconds.'
-      : null,
   example_origin({ config }) {
     const types = [...config.types.values()].filter(({ allowedOrigins }) => allowedOrigins.includes(EXAMPLE_ORIGIN))
     if (types.length === 0) return null

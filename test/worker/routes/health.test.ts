@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { TABLES } from '../../../src/generated.ts'
+import { isolateOf } from '../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { logged } from '../../harness/logged.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
@@ -128,14 +129,23 @@ describe('GET /healthz', () => {
     expect(await said()).toBe('ok')
   })
 
-  it('answers 200 after many readings of the status failed, which is no reason to refuse writes', async () => {
+  it('answers 200 once the database is back, however often its own reads and those of the status failed', async () => {
     await worker.cron(ROLL_UP_CRON)
     await db.behave({ faults: [{ action: 'cut-request', match: 'FROM (rollup_state|schema_version)', times: 1_000 }] })
     await logged(async () => {
-      for (let i = 0; i < 5; i++) expect((await worker.api('GET', '/v1/status')).status).toBe(200)
+      for (let i = 0; i < 5; i++) expect(await said()).toBe('database_unavailable')
       await db.behave()
       expect(await health()).toEqual(WELL)
     })
+  })
+
+  it('answers 503 while a circuit breaker refuses hits', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    stopClock()
+    for (let i = 0; i < 5; i++) isolateOf(worker.env).breakers.at(-1)!.failed(Date.now(), 3_000)
+    await logged(async () => expect(await said()).toBe('breaker_open'))
+    vi.setSystemTime(Date.now() + 5_001)
+    expect(await said()).toBe('ok')
   })
 
   it('answers 200 after a count that would leave 64 bits, which is the client’s fault', async () => {

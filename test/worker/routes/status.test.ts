@@ -4,8 +4,6 @@ import { version } from '../../../package.json'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
 import type { Bindings } from '../../../src/config/read-settings.ts'
 import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
-import type { CircuitBreaker } from '../../../src/database/retry-and-breaker.ts'
-import { isolateOf } from '../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestQueue } from '../../harness/local-queues.ts'
 import { logged } from '../../harness/logged.ts'
@@ -326,15 +324,5 @@ describe('GET /v1/status', () => {
     await worker.cron(ROLL_UP_CRON)
     await verify()
     expect(await status()).toMatchObject({ healthy: true, verification: { mismatches: 0 } })
-  })
-
-  it('reports an open circuit breaker', async () => {
-    await worker.cron(ROLL_UP_CRON)
-    // Otherwise the breaker would let the next statement through within a quarter of a second.
-    stopClock()
-    const breaker: CircuitBreaker = isolateOf(worker.env).breakers[0]!
-    for (let i = 0; i < 5; i++) breaker.failed(Date.now(), 3_000)
-    await logged(async () => expect(await codes()).toContain('breaker_open'))
-    expect(breaker.open).toBe(true)
   })
 })
