@@ -33,7 +33,7 @@ const LINES: {
   {
     topic: 'idle',
     say: (median) =>
-      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median), including its commit. Its statement alone: ` +
+      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median), including its commit. Its statement, without the Worker: ` +
       `${median('one statement', 'p50Ms')} ms.`,
   },
   {
@@ -46,7 +46,7 @@ const LINES: {
     topic: 'latency',
     say: (median) =>
       `With 5 ms of network latency and 2 ms per commit: ${median('group commit without a body, 256 connections', 'perSecond')} hits/s. ` +
-      `One row per counter: ${median('one row, 256 connections', 'perSecond')}. The pattern as PlanetScale published it: ` +
+      `One row per counter: ${median('one row, 256 connections', 'perSecond')}. PlanetScale’s slotted counter pattern, as published: ` +
       `${median('published pattern, 256 connections', 'perSecond')}.`,
   },
   {
@@ -58,13 +58,13 @@ const LINES: {
   {
     topic: 'reading',
     say: (median) =>
-      `Reading an exact count with 1,000 pending slots: ${median('exact, 1,000 pending', 'p50Ms')} ms. Reading a plain row: ` +
+      `Reading an exact count that has 1,000 rows to add up: ${median('exact, 1,000 pending', 'p50Ms')} ms. Reading a plain row: ` +
       `${median('one row', 'p50Ms')} ms.`,
   },
   {
     topic: 'roll-up',
     say: (median) =>
-      `Roll-up: ${median('roll-up', 'rowsPerSecond')} slots/s. The p99 latency of writers is ` +
+      `Rolling up: ${median('roll-up', 'rowsPerSecond')} rows/s. The p99 latency of writers is ` +
       `${median('writers beside a roll-up', 'p99Ms')} ms during roll-ups and ${median('writers alone', 'p99Ms')} ms without.`,
   },
 ]

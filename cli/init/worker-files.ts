@@ -36,7 +36,7 @@ export async function workerFiles(answers: Answers, dependency: string): Promise
     ['src/index.ts', replaced(entry!, './slotted-counter.ts', 'slotted-counter')],
     ['package.json', `${JSON.stringify(packageJson, null, 2)}\n`],
     ['.dev.vars', '# For this machine only: the token to sign in with under `npm run dev`.\nAPI_TOKEN="local"\n'],
-    ['.gitignore', 'node_modules/\n/data/\n.local/\n.wrangler/\n.dev.vars*\n'],
+    ['.gitignore', 'node_modules/\n/data/\n.local/\n.wrangler/\n.dev.vars*\n.env\n'],
     ['README.md', readme(answers)],
   ])
 }

@@ -105,14 +105,13 @@ function needsTable(sizing: Sizing, cpu: HitCpu, rates: readonly number[]): stri
 
 /** What breaks first beyond the table, and at which rate. The Worker is placed near the database. */
 function afterText(sizing: Sizing): string {
-  const rates = (limit: Limit) => SHARDS.map((shards) => rateAtLimit(sizing, limit, 'placed', shards) ?? Infinity)
-  const lowest = (limit: Limit) => short(Math.min(...rates(limit)))
+  const rate = (limit: Limit, shards: number) => rateAtLimit(sizing, limit, 'placed', shards) ?? Infinity
   const { rollUpSeconds, rollUpStatements } = LIMITS
-  const [one, four, sixteen] = rates(rollUpSeconds).map(short)
+  const statements = rollUp.maxStatements.toLocaleString('en-US')
   return (
-    `The roll-up breaks first, because one invocation must move within a minute what a minute leaves. It takes ${rollUp.maxSeconds} s at ` +
-    `${one} hits a second on one shard, at ${four} on 4, and at ${sixteen} on 16. At ${lowest(rollUpStatements)}, on any number of shards, it ` +
-    `uses up its ${rollUp.maxStatements.toLocaleString('en-US')} statements. Beyond that, no setting helps. ` +
+    'The roll-up breaks first, because one invocation must move each minute’s counts within a minute. With one shard, it reaches its limit of ' +
+    `${rollUp.maxSeconds} s at ${short(rate(rollUpSeconds, 1))} hits a second; with more, its limit of ${statements} statements at ` +
+    `${short(Math.min(...SHARDS.slice(1).map((shards) => rate(rollUpStatements, shards))))}. Beyond that, no setting helps. ` +
     'Counts stay exact, but exact reads slow down, and totals and rankings age.'
   )
 }
