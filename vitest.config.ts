@@ -6,8 +6,8 @@ import { defineConfig } from 'vitest/config'
  *
  *   npm test            every file except *.slow.test.ts: about 2.5 minutes on 2 cores
  *   npm run test:all    every file
- *   npm run test:vitess database, worker and faults, except NOT_ON_VITESS, and of local the way out of `serve`, on the vtgate that
- *                       VITESS_URL names
+ *   npm run test:vitess on the vtgate that VITESS_URL names: database, worker and faults, except NOT_ON_VITESS, and of local the
+ *                       endpoint in front of a vtgate and the way out of `serve`
  *
  * A file is slow if it takes more than 5 seconds by itself on an idle machine and need not run on MariaDB, or more than 10.
  * Everything in faults/ is slow. In browser/, ten files are quick, also longer ones.
@@ -95,7 +95,9 @@ export default defineConfig({
       inWorkerd('worker', BINDINGS),
       inNode('local', {
         globalSetup: './test/local/setup.ts',
-        ...(process.env.VITESS_URL !== undefined && { include: ['test/local/serve/way-out.slow.test.ts'] }),
+        ...(process.env.VITESS_URL !== undefined && {
+          include: ['test/local/{planetscale/endpoint-vtgate,serve/way-out.slow}.test.ts'],
+        }),
       }),
       inNode('browser', { globalSetup: './test/browser/setup.ts' }),
       inNode('faults', { globalSetup: './test/faults/built-worker.ts' }),
