@@ -1,20 +1,20 @@
-import { execFile } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { startDatabaseServer } from '../../local/database/database-server.ts'
 import { PROJECT } from '../../local/project-root.ts'
-import { CreatedDatabases } from './databases/created-databases.ts'
-import { KeyspacePool } from './databases/keyspace-pool.ts'
 
 /** Where Linux has a file system in memory, its type, and the bytes that must be free in it. */
 const MEMORY = '/dev/shm'
 const TMPFS = 0x01021994
 const LEAST_MEMORY = 2 ** 30
+
+type Served = Pick<ProvidedContext, 'databases' | 'onVitess' | 'ranges'> & { description: string }
 
 /**
  * Runs `npm run build`. Starts a temporary database server, or uses that of MYSQL_URL. Provides databases on it, through the endpoint.
@@ -28,46 +28,32 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (VITESS_URL === '') throw withoutStack(NO_VITESS)
   await promisify(execFile)(process.execPath, [join(PROJECT, 'scripts/build.ts')])
   const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-test-'))
-  const say = (line: string) => console.log(line)
-  const server = await startDatabaseServer({
-    directory: join(directory, 'database'),
-    mysqlUrl: VITESS_URL ?? MYSQL_URL,
-    say,
-  })
-  const keyspaces = await KeyspacePool.open(server.url)
-  if (VITESS_URL !== undefined && keyspaces === null) throw withoutStack(NO_VITESS)
+  const mysqlUrl = VITESS_URL ?? MYSQL_URL
+  const server = await startDatabaseServer({ directory: join(directory, 'database'), mysqlUrl, say: console.log })
   // Databases on a private server are deleted with its folder.
-  const keep = (VITESS_URL ?? MYSQL_URL ?? '') === '' || process.env.KEEP_DATABASES === '1'
-  const databases = keyspaces ?? (await CreatedDatabases.open(server.url, server.description, { keep }))
-  say(`Testing on ${databases.description}`)
+  const keep = (mysqlUrl ?? '') === '' || process.env.KEEP_DATABASES === '1'
+  // Detached, so that Ctrl-C in the terminal does not reach it.
+  const program = join(import.meta.dirname, 'databases/serve-databases.ts')
+  const databases = fork(program, [server.url, server.description, String(keep)], { detached: true })
+  const ended = once(databases, 'exit').then(() => undefined)
+  const opened = once(databases, 'message').then(([message]) => message as Served)
+  const served = await Promise.race([opened, ended])
+  if (served === undefined) throw withoutStack('The databases of the tests could not be opened. See above.')
+  if (VITESS_URL !== undefined && !served.onVitess) throw withoutStack(NO_VITESS)
+  console.log(`Testing on ${served.description}`)
 
-  const control = createServer(async (request, response) => {
-    try {
-      const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
-      if (request.method === 'DELETE') await databases.giveBack(decodeURIComponent(pathname.slice(1)))
-      const taken = request.method === 'POST' && (await databases.take({ migrated: searchParams.has('migrate') }))
-      response.end(JSON.stringify(taken))
-    } catch (error) {
-      response.writeHead(500).end(String(error))
-    }
-  })
-  // As in the endpoint: a test file that is kept waiting for seconds would reuse a connection that has been closed.
-  control.keepAliveTimeout = 120_000
-  await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve))
-
-  project.provide('databases', `http://127.0.0.1:${(control.address() as AddressInfo).port}/`)
+  project.provide('databases', served.databases)
   project.provide('mysqlUrl', server.url)
-  project.provide('backendUrl', (keyspaces !== null && VITESS_MYSQL_URL) || server.url)
-  project.provide('onVitess', keyspaces !== null)
-  project.provide('ranges', databases.ranges)
+  project.provide('backendUrl', (served.onVitess && VITESS_MYSQL_URL) || server.url)
+  project.provide('onVitess', served.onVitess)
+  project.provide('ranges', served.ranges)
   project.provide('scratch', directory)
   const memory = await folderInMemory()
   project.provide('memory', memory)
 
   const tearDown = async () => {
-    control.closeAllConnections()
-    control.close()
-    await databases.close()
+    if (databases.connected) databases.send('close')
+    await ended
     await server.stop()
     for (const folder of memory === null ? [directory] : [directory, memory]) {
       await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
