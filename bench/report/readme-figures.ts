@@ -33,7 +33,7 @@ const LINES: {
   {
     topic: 'idle',
     say: (median) =>
-      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median), including its commit. Its statement, without the Worker: ` +
+      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median), including its commit. Its statement alone, in a bare Worker: ` +
       `${median('one statement', 'p50Ms')} ms.`,
   },
   {
