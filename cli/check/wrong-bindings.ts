@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Unstable_RawConfig } from 'wrangler'
+import { BASE_PATH_FORM } from '../../src/config/read-settings.ts'
 import { commandName, IN_PACKAGE } from '../command-name.ts'
 import type { Mistake } from './wrangler-schema.ts'
 
@@ -41,7 +42,8 @@ export function wrongBindings(file: string, resources: Unstable_RawConfig, isMou
       wrong(['vars'], 'lacks SITES, so no page may count: name your sites, or write SITES = "" for none')
     }
     const { assets } = resources
-    if (assets !== undefined) wrongAssets(file, typeof vars.BASE_PATH === 'string' ? vars.BASE_PATH : '', assets, wrong)
+    const base = String(vars.BASE_PATH ?? '')
+    if (assets !== undefined) wrongAssets(file, BASE_PATH_FORM.test(base) ? base : '', assets, wrong)
     else wrong(['assets'], `is missing: directory = "${SHIPPED}", binding = "ASSETS", run_worker_first`)
     for (const [i, { binding }] of producers.entries()) {
       if (!QUEUES.includes(binding)) wrong(['queues', 'producers', i, 'binding'], oneOf(QUEUES))
@@ -51,6 +53,14 @@ export function wrongBindings(file: string, resources: Unstable_RawConfig, isMou
     }
   }
 
+  const bound = [
+    ...ratelimits.map(({ name }, i) => ({ name, path: ['ratelimits', i, 'name'] })),
+    ...producers.map(({ binding: name }, i) => ({ name, path: ['queues', 'producers', i, 'binding'] })),
+  ]
+  for (const [i, { name, path }] of bound.entries()) {
+    if (bound.findIndex((other) => other.name === name) < i)
+      wrong(path, 'is already bound: the last one would replace it')
+  }
   for (const [i, { namespace_id, simple }] of ratelimits.entries()) {
     if (simple.limit < 1) wrong(['ratelimits', i, 'simple', 'limit'], 'must be at least 1: otherwise nobody is counted')
     const twin = ratelimits.slice(0, i).find((other) => other.namespace_id === namespace_id)
@@ -73,7 +83,7 @@ export function wrongBindings(file: string, resources: Unstable_RawConfig, isMou
   } else if (place === -1) {
     wrong(atQueue('BATCHES'), 'has no [[queues.consumers]], so queued hits would never be counted')
   } else if (consumers[place]!.dead_letter_queue !== dead) {
-    const said = `must be the queue of DEAD_BATCHES${dead === undefined ? '' : `, "${dead}"`}`
+    const said = `must be the queue of DEAD_BATCHES, ${dead === undefined ? 'which is missing' : `"${dead}"`}`
     wrong(['queues', 'consumers', place, 'dead_letter_queue'], said)
   }
   return found

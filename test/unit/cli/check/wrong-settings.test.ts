@@ -185,26 +185,11 @@ queue = "dead"
       'another folder',
       filesOf('').replace('"public"', '"none"'),
       5,
-      /assets\.directory has no \/slotted\.js: it must be "dist\/public"/,
+      /directory has no \/slotted\.js: it must be "dist\/public"/,
     ],
-    [
-      'a path that the Worker does not see',
-      filesOf('').replace('"/v1/*",', ''),
-      7,
-      /run_worker_first lacks "\/v1\/\*"/,
-    ],
-    [
-      'no path that the Worker sees',
-      filesOf('').replace(/run_w.*/, ''),
-      4,
-      /run_worker_first lacks "\/hit", "\/hit\.gif"/,
-    ],
-    [
-      'a misspelt queue',
-      QUEUES.replace('"BATCHES"', '"BATCHS"'),
-      4,
-      /producers\.0\.binding must be one of BATCHES, DEAD/,
-    ],
+    ['an unseen path', filesOf('').replace('"/v1/*",', ''), 7, /run_worker_first lacks "\/v1\/\*"/],
+    ['no paths', filesOf('').replace(/run_w.*/, ''), 4, /run_worker_first lacks "\/hit", "\/hit\.gif"/],
+    ['a misspelt queue', QUEUES.replace('"BATCHES"', '"BATCHS"'), 4, /producers\.0\.binding must be one of BATCHES/],
     ['dead batches without batches', QUEUES.slice(QUEUES.indexOf('[[', 2)), 5, /needs a queue for BATCHES beside it/],
     ['one queue for both', QUEUES.replace('"dead"', '"b"') + CONSUMER, 8, /is also that of BATCHES: name another one/],
     [
@@ -226,15 +211,12 @@ queue = "dead"
       'a namespace twice',
       LIMIT('VISITOR_LIMIT') + LIMIT('READER_LIMIT'),
       10,
-      /namespace_id is also that of VISITOR_LIMIT, .*: choose another/,
+      /namespace_id is also that of VISITOR_LIMIT/,
     ],
+    ['a limit twice', LIMIT('VISITOR_LIMIT') + LIMIT('VISITOR_LIMIT', '', '2'), 9, /1\.name is already bound/],
+    ['a queue twice', QUEUES.replace('DEAD_', '') + CONSUMER, 7, /producers\.1\.binding is already bound/],
     ['a queue without a consumer', QUEUES, 5, /queues\.producers\.0\.queue has no \[\[queues\.consumers/],
-    [
-      'another dead-letter queue',
-      QUEUES + CONSUMER.replace('"dead"', '"x"'),
-      11,
-      /must be the queue of DEAD_BATCHES, "dead"/,
-    ],
+    ['another dead queue', QUEUES + CONSUMER.replace('"dead"', '"x"'), 11, /must be the queue of DEAD_BATCHES, "dead"/],
     ['a secret', '[vars]\nAPI_TOKEN = "a-token-of-the-owner"', 4, /API_TOKEN is a secret: remove it here/],
     ['__proto__', '[vars.COUNTERS.__proto__]\nrecord_type = 1', 3, /the name __proto__ is not allowed/],
   ])('names %s, which would stop counting, with its line', (_, text, line, said) => {
@@ -254,6 +236,7 @@ queue = "dead"
     expect(check(TRIGGERS + QUEUES + CONSUMER + limits + vars, false, '/counter')).toEqual([])
     const elsewhere = check(TRIGGERS + vars.replace('/counter', '/other'), false, '/other')
     expect(elsewhere).toEqual([expect.stringMatching(/has no \/other\/slotted\.js: run .*--base-path \/other/)])
+    expect(check(TRIGGERS + vars.replace('/counter', 'other/'))).toEqual([expect.stringMatching(/: BASE_PATH must/)])
   })
 
   it('knows the paths that the Worker ships with', () => {
