@@ -58,7 +58,8 @@ const prefix = textThat(
   (value) => value !== '' && value.isWellFormed() && !value.includes('\0') && byteLength(value) <= MAX_KEY_BYTES,
 )
 
-const otherType = v.string('must be the name of another type')
+export const OTHER_TYPE_RULE = 'must be the name of another type'
+const otherType = v.string(OTHER_TYPE_RULE)
 const SPELLING_NAMES = SPELLINGS.map((name) => `"${name}"`).join(', ')
 
 /** The longest `PRUNING.idempotency_hours`, and `dedupe_seconds`. */

@@ -1,5 +1,12 @@
 import type { FieldError } from '../schemas.ts'
-import { type CounterType, capitalized, contradictionsIn, TYPE_SETTINGS, windowOf } from './counter-types.ts'
+import {
+  type CounterType,
+  capitalized,
+  contradictionsIn,
+  OTHER_TYPE_RULE,
+  TYPE_SETTINGS,
+  windowOf,
+} from './counter-types.ts'
 import { isTable, readTable } from './read-settings.ts'
 
 /** What people see of a type. A mistake in it is no reason to count nothing. */
@@ -34,7 +41,13 @@ export function readTypes(counters: unknown, sites: readonly string[], base: str
     mistakes.push(...wrong)
   }
   const all: CounterType[] = read.map(({ type }) => type)
-  linkTypes(usable, new Set(all.map(({ name }) => name)), mistakes)
+  for (const { type, names } of read) {
+    for (const setting of ['also', 'bots'] as const) {
+      if (names[setting] === null || all.some(({ name }) => name === names[setting])) continue
+      mistakes.push({ field: `COUNTERS.${type.name}.${setting}`, message: OTHER_TYPE_RULE })
+    }
+  }
+  linkTypes(usable, usable.size === read.length, mistakes)
   const types = new Map<string, CounterType>([...usable].map(([name, { type }]) => [name, type]))
   return { types, stopped, all, areWindowsMeant }
 }
@@ -76,8 +89,8 @@ interface UnlinkedType {
   names: { also: string | null; bots: string | null }
 }
 
-/** Links types with those that they name, but for links by which visits cannot be counted. @param declared the names of all types */
-function linkTypes(read: ReadonlyMap<string, UnlinkedType>, declared: ReadonlySet<string>, mistakes: FieldError[]) {
+/** Links types with those that they name, but for links by which visits cannot be counted. @param areAll whether no type is stopped */
+function linkTypes(read: ReadonlyMap<string, UnlinkedType>, areAll: boolean, mistakes: FieldError[]) {
   const all = [...read.values()]
   const isNamed = ({ type: { name } }: UnlinkedType) => all.some(({ names }) => names.also === name)
   const chainOf = ({ names }: UnlinkedType, chain: UnlinkedType[] = []): UnlinkedType[] => {
@@ -86,15 +99,11 @@ function linkTypes(read: ReadonlyMap<string, UnlinkedType>, declared: ReadonlySe
   }
   const wrongLinks = (setting: 'also' | 'bots', problemOf: (one: UnlinkedType, other: UnlinkedType) => string | null) =>
     all.filter((one) => {
-      const name = one.names[setting]
-      const other = read.get(name ?? '')
-      if (name === null || (other === undefined && declared.has(name))) return false
-      const message =
-        other === undefined
-          ? 'must be the name of another type'
-          : other.type.readings
-            ? `needs a type that counts: COUNTERS.${other.type.name} accepts readings only`
-            : problemOf(one, other)
+      const other = read.get(one.names[setting] ?? '')
+      if (other === undefined) return false
+      const message = other.type.readings
+        ? `needs a type that counts: COUNTERS.${other.type.name} accepts readings only`
+        : problemOf(one, other)
       if (message !== null) mistakes.push({ field: `COUNTERS.${one.type.name}.${setting}`, message })
       return message !== null
     })
@@ -104,13 +113,13 @@ function linkTypes(read: ReadonlyMap<string, UnlinkedType>, declared: ReadonlySe
       : (keysProblem(one, other) ?? windowsProblem(one.type, other.type)),
   )
   const wrongBots = wrongLinks('bots', (one, other) => {
-    if (other === one) return 'must be the name of another type'
+    if (other === one) return OTHER_TYPE_RULE
     if (other.names.also !== null) return `cannot be chained: COUNTERS.${other.type.name} has \`also\` as well`
     // It would count bots among the visitors.
     if (isNamed(other)) return `must not be a type that another names in \`also\`: COUNTERS.${other.type.name}`
     return keysProblem(one, other)
   })
-  for (const one of declared.size === read.size ? all : []) {
+  for (const one of areAll ? all : []) {
     if (one.type.visitorsOf === 'page' || isNamed(one)) continue
     const message = 'needs another type that names this one in `also`'
     mistakes.push({ field: `COUNTERS.${one.type.name}.visitors_of`, message })

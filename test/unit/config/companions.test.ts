@@ -25,6 +25,7 @@ describe('also', () => {
   it.each<[string, object, object, string]>([
     ['is not text', { also: 1 }, {}, 'must be the name of another type'],
     ['is not a type', { also: 'visitors' }, {}, 'must be the name of another type'],
+    ['is not a type, beside another mistake', { also: 'visitors', slots: 0 }, {}, 'must be the name of another type'],
     ['is a name that objects inherit', { also: 'constructor' }, {}, 'must be the name of another type'],
     ['is empty', { also: '' }, {}, 'must be the name of another type'],
     ['is the type itself', { also: 'view' }, {}, 'must not lead back to its own type'],
