@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { ROLL_UP_CRON } from '../src/config/config.ts'
 
 /** Stops the clock and waits for runs in progress, until `patience` settles: a run may be cut off at any point without harm. */
 export type StopCron = (patience?: Promise<unknown>) => Promise<void>
@@ -33,6 +34,8 @@ export function startCron(fire: FireCron, expressions: readonly string[], say: (
         return current
       }),
   )
+  // Not only at the next minute: until a roll-up has run, a counter that was stopped for minutes is not healthy.
+  void jobs.find((job) => job.getPattern() === ROLL_UP_CRON)?.trigger()
   return async (patience = new Promise<never>(() => {})) => {
     for (const job of jobs) job.stop()
     if (running.size === 0) return

@@ -2,6 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { cronAt, startCron } from '../../../local/cron.ts'
+import { ROLL_UP_CRON } from '../../../src/config/config.ts'
+
+const EVERY = '*/1 * * * *'
 
 /** A turn of the event loop. The fake clock does not affect it. */
 const moment = () => new Promise((resolve) => setImmediate(resolve))
@@ -52,23 +55,30 @@ describe('The local cron', () => {
   const at = (time: string, cron: string) => `${Date.parse(`2026-11-20T${time}Z`)} ${cron}`
 
   it('fires each expression at its minutes, in UTC, and reports nothing if all is well', async () => {
-    start('* * * * *', '17 * * * *')
+    start(EVERY, '17 * * * *')
     expect(asked).toEqual([])
     await pass(600, 1)
-    expect(runs()).toEqual([at('10:16:00', '* * * * *')])
+    expect(runs()).toEqual([at('10:16:00', EVERY)])
     await pass(60_000, 3)
-    expect(runs().slice(1).sort()).toEqual([at('10:17:00', '* * * * *'), at('10:17:00', '17 * * * *')].sort())
+    expect(runs().slice(1).sort()).toEqual([at('10:17:00', EVERY), at('10:17:00', '17 * * * *')].sort())
     await pass(60_000, 4)
-    expect(runs()[3]).toBe(at('10:18:00', '* * * * *'))
+    expect(runs()[3]).toBe(at('10:18:00', EVERY))
     await stop()
     expect(said).toEqual([])
   })
 
+  it('rolls up at once, and then each minute', async () => {
+    start(ROLL_UP_CRON)
+    await pass(0, 1)
+    await pass(600, 2)
+    expect(runs()).toEqual([at('10:15:00', ROLL_UP_CRON), at('10:16:00', ROLL_UP_CRON)])
+  })
+
   it('names the minute at which a run was due, even if it is late', async () => {
-    start('* * * * *')
+    start(EVERY)
     vi.setSystemTime(new Date('2026-11-20T10:16:03.210Z'))
     await pass(600, 1)
-    expect(runs()).toEqual([at('10:16:00', '* * * * *')])
+    expect(runs()).toEqual([at('10:16:00', EVERY)])
   })
 
   it('calls the scheduled handler of wrangler, and asks for JSON', async () => {
@@ -83,7 +93,7 @@ describe('The local cron', () => {
   })
 
   it('does not fire after it was stopped', async () => {
-    start('* * * * *')
+    start(EVERY)
     await pass(600, 1)
     await stop()
     await vi.advanceTimersByTimeAsync(3_600_000)
@@ -100,18 +110,18 @@ describe('The local cron', () => {
     ['JSON that is not an object', 200, 'null', 'HTTP 200'],
   ])('reports %s', async (_, status, body, outcome) => {
     answer = (response) => response.writeHead(status).end(body)
-    start('* * * * *')
+    start(EVERY)
     await vi.advanceTimersByTimeAsync(600)
     await until(() => said.length > 0)
-    expect(said).toEqual([`Cron * * * * *: ${outcome}`])
+    expect(said).toEqual([`Cron ${EVERY}: ${outcome}`])
   })
 
   it('reports a Worker that cannot be reached, and continues', async () => {
     answer = (response) => response.destroy()
-    start('* * * * *')
+    start(EVERY)
     await vi.advanceTimersByTimeAsync(600)
     await until(() => said.length > 0)
-    expect(said).toEqual([expect.stringMatching(/^Cron \* \* \* \* \* could not reach the Worker: /)])
+    expect(said).toEqual([expect.stringMatching(/^Cron .* could not reach the Worker: /)])
     answer = (response) => response.end('{"outcome":"ok"}')
     await pass(60_000, 2)
     await stop()
@@ -121,7 +131,7 @@ describe('The local cron', () => {
   it('waits for runs in progress when it is stopped, and still reports how they ended', async () => {
     const open: ServerResponse[] = []
     answer = (response) => open.push(response)
-    start('* * * * *', '16 * * * *')
+    start(EVERY, '16 * * * *')
     await vi.advanceTimersByTimeAsync(600)
     await until(() => open.length >= 2)
     expect(open).toHaveLength(2)
