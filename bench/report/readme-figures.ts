@@ -3,15 +3,7 @@ import { putFigures } from './figure-blocks.ts'
 import { medianOf, rounded } from './medians.ts'
 import type { Results } from './results.ts'
 
-type HeadlineFigure =
-  | 'perSecond'
-  | 'p50Ms'
-  | 'p99Ms'
-  | 'statementsPer1000'
-  | 'rowsPerSecond'
-  | 'startMs'
-  | 'statements'
-  | 'memoryMiB'
+type HeadlineFigure = 'perSecond' | 'p50Ms' | 'startMs' | 'memoryMiB'
 
 /** Sentences with the figures of one topic each. A sentence about something that was not measured is left out. */
 const LINES: {
@@ -26,9 +18,9 @@ const LINES: {
   {
     topic: 'idle',
     hasTable: true,
-    say: (median, beyond) =>
-      `A hit that starts an isolate takes ${beyond('cold: hit, known key, 10 ms away', 'start-up, empty Worker', 'startMs')} ms more than an empty Worker, ` +
-      `and ${median('cold: hit, known key, 10 ms away', 'statements')} statements, with the database 10 ms away.`,
+    say: (_, beyond) =>
+      `The first hit of an isolate: ${beyond('cold: hit, known key, 10 ms away', 'start-up, empty Worker', 'startMs')} ms more than an empty Worker takes, ` +
+      'with the database 10 ms away.',
   },
   {
     topic: 'idle',
@@ -40,7 +32,7 @@ const LINES: {
     topic: 'hot-key',
     say: (median) =>
       `One key, 256 connections, each hit answered after its commit: ${median('POST /hit?…', 'perSecond')} hits/s in one ` +
-      `warm isolate, with ${median('POST /hit?…', 'statementsPer1000')} statements per 1,000 hits.`,
+      'warm isolate.',
   },
   {
     topic: 'latency',
@@ -60,12 +52,6 @@ const LINES: {
     say: (median) =>
       `Reading an exact count that has 1,000 rows to add up: ${median('exact, 1,000 pending', 'p50Ms')} ms. Reading a plain row: ` +
       `${median('one row', 'p50Ms')} ms.`,
-  },
-  {
-    topic: 'roll-up',
-    say: (median) =>
-      `Rolling up: ${median('roll-up', 'rowsPerSecond')} rows/s. The p99 latency of writers is ` +
-      `${median('writers beside a roll-up', 'p99Ms')} ms during roll-ups and ${median('writers alone', 'p99Ms')} ms without.`,
   },
 ]
 

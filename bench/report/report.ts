@@ -18,7 +18,7 @@ npm run bench -- hot-key roll-up     # some topics; the results of all others ar
 npm run bench -- --render            # measures nothing; renders this file from the results
 \`\`\`
 
-- \`--help\` lists the topics. [results/](results) has the figures of every run. The text of this file is in the topics and \`report/\`.
+- \`--help\` lists the topics. [results/](results) has the figures of every run.
 - Missing wrk and Redis are installed; nginx with GoAccess, and web-counter, are compared only if present. \`MYSQL_URL\` names the database server; without it, a temporary one is started.
 - Nothing else should run. If you interrupt a run, the topics measured so far are kept.
 

@@ -112,9 +112,9 @@ export const alternatives: Topic = {
   text:
     `All run on the same machine with ${CONNECTIONS} connections, and answer after the hit is stored, except web-counter, which stores it later. All but nginx and web-counter are ` +
     'routes of a Worker. Like the database, Redis (`INCR`, `appendfsync` as labeled) is reached over HTTP, through a Node.js process. The Durable Object is in the same workerd; ' +
-    'on Cloudflare, requests travel to the machine where it lives. “One row” is an upsert in MySQL. GoAccess reads nginx’s access log, which is unbuffered. web-counter, from PyPI, runs as its command starts it, but without its limit on hits.\n\n' +
-    'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost: at least this many acknowledged hits are missing; up to 16 counted, unacknowledged hits may hide more. A power failure would also lose what only the ' +
-    `kernel has: up to a second of Redis with \`everysec\`, and perhaps more of nginx’s log. Memory is that of workerd (or the server) plus the store. A day of history: ${DAY}. ` +
+    'on Cloudflare, requests travel to the machine where it lives. “One row” is an upsert in MySQL. GoAccess reads nginx’s log. web-counter, from PyPI, has no limit on hits here.\n\n' +
+    'Killed: after a second of hits by 16 clients, everything that counts and stores gets SIGKILL at once. Lost: at least this many acknowledged hits are missing; up to 16 counted, unacknowledged hits may hide more. Killing loses nothing that the kernel has; a power failure may. ' +
+    `Memory is that of workerd (or the server) plus the store. A day of history: ${DAY}. ` +
     'Group commit keeps days, and hours for 90 days; “one row” and Redis keep one row (or Redis key) per counter and day; nginx and web-counter keep each hit.',
   seconds: 1,
   variants,

