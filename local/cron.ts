@@ -8,8 +8,8 @@ export type StopCron = (patience?: Promise<unknown>) => Promise<void>
 export type FireCron = (expression: string, time: Date) => Promise<string>
 
 /**
- * Fires the Worker's cron triggers, as Cloudflare does in production: workerd has the handler but no clock. While a run of an
- * expression is in progress, its next one is left out.
+ * Fires the Worker's cron triggers, as Cloudflare does in production: workerd has the handler but no clock. What runs every minute also
+ * runs at the start. While a run of an expression is in progress, its next one is left out.
  *
  * @param expressions in UTC
  * @param say called for each run that fails

@@ -44,7 +44,7 @@ export const HIT_REASONS = {
   },
   head: { cause: 'It was a HEAD request.', advice: 'Send a GET request.' },
   range: {
-    cause: 'The request asked for a later part of the file, or only for its first byte.',
+    cause: 'The request asked for a later part of the file, or only for its first bytes.',
     advice: 'Nothing to do: the request for the file, or for its first part, counts.',
   },
   embedded: {

@@ -79,8 +79,8 @@ function makeIsolate(settings: Settings) {
   return {
     ...settings,
     readDb: withRetries(reading.everywhere),
-    /** Those of hits and increments: of what they write, and of what they read first. */
-    breakers: writing.breakers,
+    /** Those of hits and increments, one for each range. */
+    breakers: writing.breakers.slice(1),
     keys: new Keys(writing.dbs, { rules, also, hasQueue: batches !== null, deadlineMs }),
     counting: new CommitByRange(writing.dbs, {
       deadlineMs,

@@ -24,7 +24,7 @@ export async function launchServer({ directory, isReady, ...options }: LaunchOpt
     graceMs: STOP_MS,
   }).finally(() => log.close())
   for (const began = Date.now(); !(await isReady().catch(() => false)); await setTimeout(POLL_MS)) {
-    if (Date.now() - began < START_MS) continue
+    if (Date.now() - began < START_MS && !server.hasEnded) continue
     await server.stop()
     throw new Error(`${options.name} did not start within ${START_MS} ms.`)
   }

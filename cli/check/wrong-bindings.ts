@@ -58,8 +58,7 @@ export function wrongBindings(file: string, resources: Unstable_RawConfig, isMou
     ...producers.map(({ binding: name }, i) => ({ name, path: ['queues', 'producers', i, 'binding'] })),
   ]
   for (const [i, { name, path }] of bound.entries()) {
-    if (bound.findIndex((other) => other.name === name) < i)
-      wrong(path, 'is already bound: the last one would replace it')
+    if (bound.findIndex((other) => other.name === name) < i) wrong(path, 'is already bound: bind each name once')
   }
   for (const [i, { namespace_id, simple }] of ratelimits.entries()) {
     if (simple.limit < 1) wrong(['ratelimits', i, 'simple', 'limit'], 'must be at least 1: otherwise nobody is counted')

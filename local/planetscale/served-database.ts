@@ -226,7 +226,7 @@ const DISABLED = /^[(\s]*SELECT\s*\/\*vt\+[^*]*\bCONSOLIDATOR=disabled\b/i
  * Lets a SELECT outside transactions join an identical one that is running, and share its result, which may be older than the
  * SELECT itself. vttablet does so by default, FOR UPDATE included (Vitess go/vt/vttablet/tabletserver/query_executor.go,
  * `execSelect`). Comments before and after the statement make no difference. Those after the word SELECT do, and
- * `CONSOLIDATOR=disabled` after the first one switches it off, for a UNION too (seen with Vitess 0.23).
+ * `CONSOLIDATOR=disabled` after the first one switches it off, for a UNION too (seen with Vitess 23).
  */
 class Consolidator<T> {
   readonly #running = new Map<string, Promise<T>>()

@@ -25,13 +25,13 @@ export const downloadContract = () =>
     params: { key: described(v.string(), 'The path of the file. Slashes need not be percent-encoded.') },
     description:
       'Counts the download and redirects to the type’s `redirect_to` with the key, or with the file that the key names as the latest (`PUT /v1/latest/…`). These are redirected without being counted: ' +
-      'HEAD, ranges that begin after the first byte or consist of it alone, files that a page embeds as an image or in a player, ' +
+      'HEAD, ranges that begin after the first byte or have at most two, files that a page embeds as an image or in a player, ' +
       'bots, and repeats by the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
       'even if counting fails.',
     headers: {
       Range: described(
         v.optional(v.string()),
-        'A range that begins after the first byte, or consists of it alone, is not counted.',
+        'A range that begins after the first byte, or has at most two bytes, is not counted.',
       ),
       ...userAgent('. Here, programs that fetch files, such as curl and npm, are not treated as bots.'),
     },

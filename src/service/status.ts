@@ -34,15 +34,15 @@ const INTERRUPTED =
 
 export type Status = Awaited<ReturnType<typeof readStatus>>
 
-/** Reads, in two statements, whether a hit would be counted and rolled up. `problems` say why not. */
+/** Reads, in two statements unless they are retried, whether a hit would be counted and rolled up. `problems` say why not. */
 export async function readHealth(isolate: Isolate, now: Date) {
-  const vitals = await readVitals(isolate, now)
+  const vitals = await readVitals(isolate, withRetries(pastBreakers(isolate)), now)
   return { problems: findProblems(HEALTH_CHECKS, vitals), failure: vitals.failure }
 }
 
 /** Reads the status, in six statements, or eight on Vitess. A number is `null` if it could not be read, or is not there yet. */
 export async function readStatus(isolate: Isolate, now: Date, requestId: string) {
-  const vitals = await readVitals(isolate, now)
+  const vitals = await readVitals(isolate, pastBreakers(isolate), now)
   const { slots, runs, ...others } = await readParts(isolate, vitals, requestId)
   const problems = [
     ...wrongSettings(isolate),
@@ -65,15 +65,16 @@ export async function readStatus(isolate: Isolate, now: Date, requestId: string)
   }
 }
 
+/** Not through a circuit breaker: slow reads are no outage, and those for hits may be closed already. */
+const pastBreakers = (isolate: Isolate) => openConfigured(isolate, PART_DEADLINE_MS)
+
 /** Reads what health depends on. `failure`: why something is `undefined`. `rollUp` is `null` before the first one. */
-async function readVitals(isolate: Isolate, now: Date) {
-  // Not through a circuit breaker: slow reads are no outage, and the one for hits may be closed already.
-  const db = withRetries(openConfigured(isolate, PART_DEADLINE_MS))
+async function readVitals({ breakers, config }: Isolate, db: Database, now: Date) {
   const [states, made] = await Promise.allSettled([readRollUpState(db), readTables(db)])
   const rollUp = states.status === 'fulfilled' ? states.value : undefined
   const tables = made.status === 'fulfilled' ? made.value : undefined
   const failure: unknown = [states, made].find((part) => part.status === 'rejected')?.reason
-  return { rollUp, tables, failure, breakers: isolate.breakers, config: isolate.config, now }
+  return { rollUp, tables, failure, breakers, config, now }
 }
 
 /** Reads the rest, unless the database is unavailable. A part that could not be read is `null`, and named. */
@@ -83,7 +84,7 @@ async function readParts(isolate: Isolate, { failure }: Vitals, requestId: strin
     log('warn', 'status_incomplete', { requestId, part, error: String(error) })
   if (failure !== undefined) logUnread('health', failure)
   const isDown = failure instanceof DatabaseFailure && ['unavailable', 'credentials'].includes(failure.kind)
-  const db = openConfigured(isolate, PART_DEADLINE_MS)
+  const db = pastBreakers(isolate)
   const attempt = async <Part>(part: string, read: (db: Database) => Promise<Part>) => {
     if (isDown) return null
     return read(db).catch((error: unknown) => {
@@ -125,10 +126,10 @@ const HEALTH_CHECKS = {
   },
   write_failed: ({ breakers }) =>
     breakers.some(({ writeFailed }) => writeFailed)
-      ? 'The last write of this isolate failed. Either the database refuses writes (is its disk full?), or it could not be reached. The next successful write, such as a counted hit, clears this problem.'
+      ? 'The last write of this isolate failed. Either the database refuses writes (is its disk full?), or it could not be reached. The next successful write in the same range, such as a counted hit, clears this problem.'
       : null,
-  breaker_open: ({ breakers, now }) =>
-    breakers.some((breaker) => breaker.refuses(now.getTime()))
+  breaker_open: ({ breakers }) =>
+    breakers.some((breaker) => breaker.refuses(Date.now()))
       ? 'Statements keep failing in this isolate, so most are refused without being sent. One is tried every few seconds.'
       : null,
   rollup_failed: ({ rollUp }) =>

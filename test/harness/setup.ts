@@ -34,12 +34,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const keep = (mysqlUrl ?? '') === '' || process.env.KEEP_DATABASES === '1'
   // Detached, so that Ctrl-C in the terminal does not reach it.
   const program = join(import.meta.dirname, 'databases/serve-databases.ts')
-  const databases = fork(program, [server.url, server.description, String(keep)], { detached: true })
-  const ended = once(databases, 'exit').then(() => undefined)
+  const env = { ...process.env, DATABASE_SERVER: server.url }
+  const databases = fork(program, [server.description, String(keep)], { detached: true, env })
+  const exit = once(databases, 'exit').then(([code]) => Number(code ?? 1))
   const opened = once(databases, 'message').then(([message]) => message as Served)
-  const served = await Promise.race([opened, ended])
-  if (served === undefined) throw withoutStack('The databases of the tests could not be opened. See above.')
-  if (VITESS_URL !== undefined && !served.onVitess) throw withoutStack(NO_VITESS)
+  const served = await Promise.race([opened, exit])
+  if (typeof served === 'number') throw withoutStack('The databases of the tests could not be opened. See above.')
+  if (VITESS_URL !== undefined && !served.onVitess) {
+    databases.disconnect()
+    throw withoutStack(NO_VITESS)
+  }
   console.log(`Testing on ${served.description}`)
 
   project.provide('databases', served.databases)
@@ -53,11 +57,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   const tearDown = async () => {
     if (databases.connected) databases.send('close')
-    await ended
+    const code = await exit
     await server.stop()
     for (const folder of memory === null ? [directory] : [directory, memory]) {
       await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
     }
+    if (code !== 0) throw withoutStack('The process that served the databases failed. See above.')
   }
   // An interrupted runner would end within a millisecond, without its teardown.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

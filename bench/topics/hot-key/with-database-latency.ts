@@ -57,7 +57,7 @@ export const latency: Topic = {
     'statement per request: to one row per counter, or to the slotted counter pattern as published.',
   missed:
     'The limit is the two shared cores, not the database. With this latency, a route that does nothing answers 64 times as many requests as ' +
-    'one row ([notes](notes.md#hits)).',
+    'one row.',
   variants,
   seconds: 2,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000'],

@@ -98,7 +98,7 @@ export const oneMachine: Topic = {
   text:
     `\`slotted-counter serve\` runs beside its database server. ${CONNECTIONS} connections count one key with \`POST /hit?…\`. CPU time and memory are those of all its processes ` +
     'without the database. Killed: from `kill -9` to the next hit that is counted, without the wait of systemd.',
-  missed: 'Node.js receives each hit before workerd does, and knows the visitor’s address ([notes](notes.md#hits)).',
+  missed: 'Node.js receives each hit before workerd does, and knows the visitor’s address.',
   seconds: 30,
   variants: [
     underLoad(SERVE, '`slotted-counter serve`'),

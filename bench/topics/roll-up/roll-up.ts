@@ -1,6 +1,7 @@
 import { PLANS } from '../../../src/plans.ts'
 import { barChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
+import { judge } from '../../report/comparison.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
 import { number } from './request-roll-up.ts'
@@ -90,7 +91,7 @@ export const rollUp: Topic = {
     const statements = medianOf(runs, BACKLOG_ROLL_UP, 'statements')
     const perSecond = (variant: string) => rounded(medianOf(runs, variant, 'perSecond'))
     return [
-      `A roll-up moves ${rounded(rate)} slots/s, ${rounded(rate / medianOf(runs, SQL, 'rowsPerSecond'))} times the rate of hand-written SQL, with about ` +
+      `A roll-up moves ${rounded(rate)} slots/s, ${rounded(judge({ label: '', figure: 'rowsPerSecond', of: ROLL_UP, to: SQL }, runs).median)} times the rate of hand-written SQL, with about ` +
         `${Math.round(statements / (BACKLOG / 1_000))} statements for 1,000 slots. ${number(BACKLOG)} pending slots took ${rounded(medianOf(runs, BACKLOG_ROLL_UP, 'milliseconds') / 1_000)} s and ${rounded(statements)} statements.`,
       `Do not roll up in one big transaction: writers wait for its locks. They count ${perSecond(DURING_SQL)} hits/s during that transaction, and ${perSecond(DURING)} during roll-ups.`,
     ]

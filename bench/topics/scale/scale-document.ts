@@ -110,7 +110,7 @@ function afterText(sizing: Sizing): string {
   const statements = rollUp.maxStatements.toLocaleString('en-US')
   return (
     'The roll-up breaks first, because one invocation must move each minute’s counts within a minute. With one shard, it reaches its limit of ' +
-    `${rollUp.maxSeconds} s at ${short(rate(rollUpSeconds, 1))} hits a second; with more, its limit of ${statements} statements at ` +
+    `${rollUp.maxSeconds} s at ${short(rate(rollUpSeconds, 1))} hits a second; with four or more, its limit of ${statements} statements at ` +
     `${short(Math.min(...SHARDS.slice(1).map((shards) => rate(rollUpStatements, shards))))}. Beyond that, no setting helps. ` +
     'Counts stay exact, but exact reads slow down, and totals and rankings age.'
   )

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { httpVariant } from '../../harness/http-variant.ts'
 import type { Variant } from '../../harness/variant.ts'
+import { judge } from '../../report/comparison.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
 import { EMPTY as START_EMPTY, startOf, startOfEmpty } from '../idle/cold-start.ts'
@@ -78,7 +79,7 @@ export const worker: Topic = {
   ],
   findings({ runs }) {
     const [hit, empty] = [medianOf(runs, HIT, 'cpuMicros'), medianOf(runs, EMPTY, 'cpuMicros')]
-    const extra = medianOf(runs, START, 'startMs') - medianOf(runs, START_EMPTY, 'startMs')
+    const extra = judge({ label: '', figure: 'startMs', of: START, to: START_EMPTY, as: 'difference' }, runs).median
     return [
       `A hit takes ${rounded(hit)} µs of CPU time, of which the runtime takes ${rounded(empty)} µs for any request. The free plan allows 10 ms.`,
       `The module is ${rounded(medianOf(runs, START, 'gzipKilobytes'))} kB gzipped. Its first response comes ${rounded(extra)} ms later than that of an empty Worker.`,

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { CreatedDatabases } from './created-databases.ts'
 import { KeyspacePool } from './keyspace-pool.ts'
 
-const [url, description, keep] = process.argv.slice(2) as [string, string, string]
+const url = process.env.DATABASE_SERVER!
+const [description, keep] = process.argv.slice(2) as [string, string]
 const keyspaces = await KeyspacePool.open(url)
 const databases = keyspaces ?? (await CreatedDatabases.open(url, description, { keep: keep === 'true' }))
 

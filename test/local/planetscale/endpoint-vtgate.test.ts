@@ -82,7 +82,7 @@ describe.skipIf(inject('ranges') === 1)('In front of a vtgate', () => {
   })
 
   it('a write holds its locks for the time of its COMMIT', async () => {
-    await db.behave({ commitMs: 3_000 })
+    await db.behave({ commitMs: 10_000 })
     const write = db.execute(add(ids[1]))
     await expect.poll(async () => (await db.execute(lock(ids[1]))).body.error?.message).toContain('(errno 3572)')
     expect((await write).body.result).toEqual({ rowsAffected: '1' })

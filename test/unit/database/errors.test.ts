@@ -59,7 +59,7 @@ describe('a failure', () => {
   const target = 'target: sharded.-80.primary: vttablet: rpc error: code ='
   const session = 'target:{keyspace:"sharded" shard:"-80" tablet_type:PRIMARY} transaction_id:1795319151473732716'
 
-  // As vtgate 0.23 sends them over gRPC, shortened.
+  // As vtgate 23 sends them over gRPC, shortened.
   it.each([
     ['INVALID_ARGUMENT', "syntax error at position 16 near 'next'", REJECTED],
     ['UNKNOWN', "syntax error at position 16 near 'next'", REJECTED],
