@@ -60,9 +60,9 @@ export function wrongBindings(file: string, resources: Unstable_RawConfig, isMou
   for (const [i, { name, path }] of bound.entries()) {
     if (bound.findIndex((other) => other.name === name) < i) wrong(path, 'is already bound: bind each name once')
   }
-  for (const [i, { namespace_id, simple }] of ratelimits.entries()) {
+  for (const [i, { name, namespace_id, simple }] of ratelimits.entries()) {
     if (simple.limit < 1) wrong(['ratelimits', i, 'simple', 'limit'], 'must be at least 1: otherwise nobody is counted')
-    const twin = ratelimits.slice(0, i).find((other) => other.namespace_id === namespace_id)
+    const twin = ratelimits.slice(0, i).find((other) => other.namespace_id === namespace_id && other.name !== name)
     const shared = `is also that of ${twin?.name}, and they would share one limit: choose another`
     if (twin !== undefined) wrong(['ratelimits', i, 'namespace_id'], shared)
   }

@@ -1,5 +1,5 @@
-// Provides databases to the tests. A process of its own, because vitest's main process may stand still for seconds while it starts test
-// files on a busy machine: statements would exceed their deadlines. Ends with its parent.
+// Serves databases to the tests, in a process of its own. On a busy machine, vitest's main process can stand still for seconds while it
+// starts test files, and statements would time out. Exits with its parent.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -213,7 +213,7 @@ queue = "dead"
       10,
       /namespace_id is also that of VISITOR_LIMIT/,
     ],
-    ['a limit twice', LIMIT('VISITOR_LIMIT') + LIMIT('VISITOR_LIMIT', '', '2'), 9, /1\.name is already bound/],
+    ['a limit twice', LIMIT('VISITOR_LIMIT') + LIMIT('VISITOR_LIMIT'), 9, /1\.name is already bound/],
     ['a queue twice', QUEUES.replace('DEAD_', '') + CONSUMER, 7, /producers\.1\.binding is already bound/],
     ['a queue without a consumer', QUEUES, 5, /queues\.producers\.0\.queue has no \[\[queues\.consumers/],
     ['another dead queue', QUEUES + CONSUMER.replace('"dead"', '"x"'), 11, /must be the queue of DEAD_BATCHES, "dead"/],
