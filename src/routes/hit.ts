@@ -19,7 +19,7 @@ import { invalidRequest } from '../service/problem.ts'
 
 const hitQuery = () => ({
   type: fields.named.type,
-  key: v.string('must be a key'),
+  key: v.string('must be given, as text'),
   automated: v.pipe(
     v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
     v.transform((value) => value === '1'),
