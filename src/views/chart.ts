@@ -84,7 +84,8 @@ export function drawChart({ by, points: given, running, show = '' }: Chart): Htm
       return html`<path fill="${PART_COLORS[nth]}" d="${d.join('')}"/>`
     }),
   ]
-  const now = running === null || show === 'keys' ? null : main(points[running]!)
+  // -1: none has begun. In some zones, a day begins within an hour, which belongs to the day before.
+  const now = running === null || running < 0 || show === 'keys' ? null : main(points[running]!)
   const percent = (units: number) => `${hundredths((units / points.length) * 100)}%`
   const current =
     running !== null && now
