@@ -229,7 +229,8 @@ async function countRows(
     readRows(caller.db, counters, { sums: [selectionOf(period), ...sums], charts, hoursFrom }),
     readCounters(caller, unnamed),
   ])
-  const current = periodAt(period.range, now.getTime())
+  const unit = periodAt(period.range, now.getTime())
+  const current = unit === undefined || unit < period.first ? undefined : unit
   const running = current === undefined ? -1 : charts.length - (period.range.edges.length - 1 - current)
   return rows.map(({ sums: [count, ...sums], charts }, index) => {
     const reading = readings[index]!

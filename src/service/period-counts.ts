@@ -1,4 +1,4 @@
-import { monthsLater, startOf } from '../counters/calendar.ts'
+import { hourFrom, monthsLater, startOf } from '../counters/calendar.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { periodAt } from '../counters/history/history-range.ts'
 import { countsOf, type HistoryRows } from '../counters/history/read-history.ts'
@@ -63,7 +63,7 @@ export async function readPeriods(read: HistoryReader, periods: readonly ChosenP
       const spans = found && (found.cutDays.some(isWithoutHour) ? found.byDay : found.byHour)
       const compared = spans !== null && hasBegun(spans.before) ? spans : null
       return {
-        count: sum(selectionOf(period)) + (now >= period.from && now < period.to ? (pending ?? 0n) : 0n),
+        count: sum(selectionOf(period)) + (isIn(period, now) ? (pending ?? 0n) : 0n),
         compared: compared && sum(selectionOf(compared.current)),
         before: compared && sum(selectionOf(compared.before)),
         spans: compared,
@@ -74,6 +74,9 @@ export async function readPeriods(read: HistoryReader, periods: readonly ChosenP
     adjustments,
   }
 }
+
+/** Whether what is pending is of a period that is running: an hour within which it begins belongs to the day before. */
+const isIn = ({ from, to }: Span, now: number) => now >= hourFrom(from) && now < to
 
 /** What lies before a predecessor. */
 function earlierThan({ from, firstDay }: Span): Span {

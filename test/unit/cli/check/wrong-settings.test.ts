@@ -198,12 +198,7 @@ queue = "dead"
       10,
       /queues\.consumers\.0\.queue must be the queue of BATCHES, "my-batches"/,
     ],
-    [
-      'a consumer of dead batches only',
-      QUEUES + CONSUMER.replace('"b"', '"dead"'),
-      5,
-      /queue has no \[\[queues\.consumers/,
-    ],
+    ['only dead batches', QUEUES + CONSUMER.replace('"b"', '"dead"'), 5, /queue has no \[\[queues\.consumers/],
     ['an excluded internet', '[vars.EXCLUDE]\nnetworks = ["0.0.0.0/0"]', 4, /must be an address or a network/],
     ['an unknown limit', LIMIT('VISITORS_LIMIT'), 4, /ratelimits\.0\.name must be one of/],
     ['a limit of 0', LIMIT('VISITOR_LIMIT').replace('600', '0'), 6, /limit must be at least 1/],
